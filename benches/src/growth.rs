@@ -1,4 +1,4 @@
-//! Adding types and tags while queries run.
+//! Measures the cost of adding types and tags while queries run.
 
 use std::time::{Duration, Instant};
 
@@ -7,17 +7,17 @@ use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 use crate::llvm::LlvmModule;
 use crate::sample::{median, time};
 
-/// Nanoseconds for one more struct type, a tag of it, and a query.
+/// The time in nanoseconds for one more struct type, a tag of it, and a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
-    /// Without an oracle and the query.
+    /// The graph alone: no oracle is updated, and no query runs.
     pub(crate) graph: f64,
     pub(crate) oracle: f64,
-    /// With LLVM, excluding the query.
+    /// LLVM alone, without a query.
     pub(crate) llvm: Option<f64>,
 }
 
-/// Measures insertions into an old-format graph from `make`, for up to `budget` each.
+/// Measures how long it takes to add to an old-format graph from `make`, for up to `budget` each.
 pub(crate) fn cost(
     make: impl Fn() -> Graph,
     llvm: Option<&mut LlvmModule<'_>>,
@@ -39,7 +39,7 @@ pub(crate) fn cost(
     Cost { graph: only_graph, oracle, llvm }
 }
 
-/// Adds a struct type that has not been there, and the tag of its second field.
+/// Adds a new struct type, and returns the tag of its second field.
 fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     let scalar = graph.types().find(|&ty| graph.ty(ty).kind() == TypeKind::Scalar);
     let scalar = scalar.expect("a scalar");
@@ -49,7 +49,7 @@ fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     b.struct_tag(ty, scalar, 8).expect("a tag")
 }
 
-/// The median time of a step, in nanoseconds.
+/// Repeats `step` for about `budget`, and returns its median time in nanoseconds.
 fn repeat(budget: Duration, mut step: impl FnMut(usize) -> Duration) -> f64 {
     let start = Instant::now();
     let mut times = Vec::new();

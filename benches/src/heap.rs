@@ -1,4 +1,4 @@
-//! Counts the memory that this thread holds from the allocator.
+//! Counts the heap memory that this thread holds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ static ALLOCATOR: Counting = Counting;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The most held since [`peak`] began.
+    /// The largest value of `HELD` since [`peak`] began.
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -22,7 +22,7 @@ fn count(bytes: isize) {
     PEAK.set(PEAK.get().max(held));
 }
 
-// SAFETY: everything is left to `System`; counting allocates nothing.
+// SAFETY: `System` does all the work, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -50,15 +50,15 @@ pub(crate) fn held() -> isize {
     HELD.get()
 }
 
-/// Runs `work` and returns by how many bytes this thread's heap grew.
+/// Runs `work`. Returns by how many bytes this thread's heap grew, and the result.
 pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = held();
     let result = work();
     ((held() - before) as f64, result)
 }
 
-/// Runs `work` and returns the peak of this thread's heap during it, in bytes above the size
-/// before.
+/// Runs `work` and returns the peak of this thread's heap during the run, in bytes above the size
+/// at the start.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     PEAK.set(before);

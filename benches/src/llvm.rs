@@ -14,12 +14,12 @@ use crate::programs::of;
 
 const SOURCE: &str = include_str!("../llvm.cpp");
 
-/// The `Bench` of `llvm.cpp`.
+/// The type `Bench` of `llvm.cpp`.
 #[repr(C)]
 struct Opaque(u8);
 
-/// Calls a function of `llvm.cpp` by its name without `bench_`. The caller of the macro gives the
-/// types of the arguments and the result.
+/// Calls a function of `llvm.cpp`, which is named without its prefix `bench_`. The caller of the
+/// macro gives the types of the arguments and the result.
 macro_rules! call {
     ($llvm:expr, $name:ident($($argument:expr => $ty:ty),*) $(-> $result:ty)?) => {{
         let name = concat!("bench_", stringify!($name), "\0");
@@ -32,14 +32,14 @@ macro_rules! call {
     }};
 }
 
-/// The shared library made of `llvm.cpp`.
+/// The shared library that is compiled from `llvm.cpp`.
 pub(crate) struct Llvm {
     library: Library,
     pub(crate) version: String,
 }
 
 impl Llvm {
-    /// Compiles the library into `folder`, unless it is there, and loads it.
+    /// Compiles the library into `folder`, unless it is there already, and loads it.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Llvm {
         (!module.is_null()).then_some(LlvmModule { llvm: self, module, pairs: 0, tags: None })
     }
 
-    /// Bytes that the process holds from malloc.
+    /// Returns the number of bytes that the process holds from malloc.
     pub(crate) fn heap(&self) -> f64 {
         call!(self, heap() -> usize) as f64
     }
@@ -98,13 +98,13 @@ impl LlvmModule<'_> {
         self.pairs = pairs.len();
     }
 
-    /// Returns how many pairs of the window may alias.
+    /// Returns how many of the pairs with indices in `window` may alias.
     pub(crate) fn ask(&self, window: std::ops::Range<usize>) -> usize {
         let (start, len) = self.window(window);
         call!(self.llvm, ask(self.module => *mut Opaque, start => usize, len => usize) -> usize)
     }
 
-    /// Returns for how many pairs of the window there is a most generic tag.
+    /// Returns how many of the pairs with indices in `window` have a most generic tag.
     pub(crate) fn generic(&self, window: std::ops::Range<usize>) -> usize {
         let (start, len) = self.window(window);
         call!(self.llvm, generic(self.module => *mut Opaque, start => usize, len => usize) -> usize)
@@ -121,7 +121,7 @@ impl LlvmModule<'_> {
         call!(self.llvm, row(self.module => *mut Opaque, tag => usize) -> usize)
     }
 
-    /// Returns which pairs may alias.
+    /// Returns for each pair whether it may alias.
     pub(crate) fn answers(&self) -> Vec<bool> {
         let mut answers = vec![0_u8; self.pairs];
         call!(self.llvm, answers(self.module => *mut Opaque, answers.as_mut_ptr() => *mut u8));
@@ -148,7 +148,7 @@ impl Drop for LlvmModule<'_> {
     }
 }
 
-/// Compiles the library, under a name that changes with its source.
+/// Compiles the library. Its file name contains a hash of the source and of LLVM's version.
 fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, version).hash(&mut hasher);
@@ -158,7 +158,7 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     }
     let source = folder.join("llvm.cpp");
     std::fs::write(&source, SOURCE).map_err(of(&source))?;
-    // Written to a temporary name and renamed, so that a partial file is never loaded.
+    // The file is renamed when it is complete, so that a partial file is never loaded.
     let unfinished = file.with_extension(std::process::id().to_string());
     let mut arguments: Vec<OsString> = vec!["-O2".into(), "-shared".into(), "-fPIC".into()];
     arguments.extend(config(&["--cxxflags"])?.into_iter().map(OsString::from));

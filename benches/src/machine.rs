@@ -1,4 +1,4 @@
-//! The machine on which the figures were measured, and the date.
+//! Describes the machine on which the figures were measured, and the date.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tbaa_tests::process::text_of;
 
-/// Lines of a Markdown list.
+/// Returns a Markdown list of the date, the commit, the machine and the compilers.
 pub(crate) fn describe(llvm: Option<&str>) -> String {
     let file = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let value = |text: &str, key: &str, separator: char| {
@@ -44,7 +44,7 @@ pub(crate) fn describe(llvm: Option<&str>) -> String {
     lines.map(|line| format!("- {line}\n")).concat()
 }
 
-/// The sizes of the caches that the first core sees.
+/// Returns the sizes of the first core's caches.
 fn caches() -> String {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let mut list = Vec::new();

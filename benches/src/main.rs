@@ -53,7 +53,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     let llvm = Llvm::load(&cache);
     let llvm =
         llvm.inspect_err(|why| eprintln!("without LLVM 22, which is not usable: {why}")).ok();
-    // Described first: the run itself raises the machine's load.
+    // The machine is described first, because the run itself raises its load.
     let machine = machine::describe(llvm.as_ref().map(|llvm| &llvm.version[..]));
     let mut run = Run {
         sampler: Sampler::new(&cache.join("criterion"), arguments.quick),
@@ -79,7 +79,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-/// A folder in cargo's target folder, two above this program.
+/// Returns a folder in cargo's target folder, which is two levels above this program.
 fn cache() -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = program.ancestors().nth(2).ok_or("the program is in no folder")?;

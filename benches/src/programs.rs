@@ -1,4 +1,4 @@
-//! Real programs as clang prints them, compiled once and cached.
+//! Compiles real programs with clang once, and caches their `.ll` text.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Display;
@@ -13,17 +13,17 @@ use serde::Deserialize;
 use tbaa::Format;
 use tbaa_tests::process::{crate_folder, run};
 
-/// A program, and how it becomes one text.
+/// A program, and how its sources become one `.ll` text.
 #[derive(Deserialize)]
 pub(crate) struct Program {
     pub(crate) name: String,
-    /// The crate that bundles the sources; none for this repository's.
+    /// The crate that contains the sources; `None` if this repository contains them.
     package: Option<String>,
     folder: String,
     flags: Vec<String>,
     sources: Sources,
-    /// Keeps no functions, only the tags and their types: with them, all of `DuckDB`
-    /// is 2 GB of text.
+    /// True to keep only the tags and their types, without functions. With functions, all of
+    /// `DuckDB` is 2 GB of text.
     metadata_only: bool,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct Program {
 enum Sources {
     /// Paths in the folder.
     Named(Vec<String>),
-    /// All files in the folder with this extension and beginning, but some.
+    /// All files in the folder whose names begin with `start` and end with `end`, except `but`.
     All { start: String, end: String, but: Vec<String> },
 }
 
-/// Returns a file that compiles at once, for the quick run, or real programs.
+/// Returns the real programs or, for a quick run, only what this repository contains.
 pub(crate) fn programs(quick: bool) -> Vec<Program> {
     let mut all: Vec<Program> = ron::from_str(include_str!("../programs.ron")).expect("a list");
     all.retain(|program| program.package.is_none() == quick);
@@ -56,7 +56,7 @@ impl Program {
         format!("{:?}", (&self.flags, &self.sources)).hash(&mut hasher);
         let stem = format!("{package}-{format:?}-{:08x}", hasher.finish() as u32).to_lowercase();
         let file = cache.join(format!("{stem}.ll"));
-        // The repository's own files may change.
+        // Sources of this repository may change, so their text is always made again.
         if file.exists() && self.package.is_some() {
             return read(&file);
         }
@@ -73,7 +73,7 @@ impl Program {
         read(&file)
     }
 
-    /// The folder of the sources.
+    /// Returns the folder of the sources. Unpacks it if necessary.
     fn locate(&self, cache: &Path) -> Result<PathBuf, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(package) = &self.package else { return Ok(here.join(&self.folder)) };
@@ -140,7 +140,7 @@ impl Program {
 }
 
 impl Sources {
-    /// The files, in order of their names.
+    /// Returns the paths of the files. Files that were found by their names are sorted.
     fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
         let (start, end, but) = match self {
             Sources::Named(names) => {
@@ -159,7 +159,7 @@ impl Sources {
     }
 }
 
-/// The include options for the folders named in a program's `manifest.json`.
+/// Returns the include options for the folders named in a program's `manifest.json`.
 fn listed_folders(folder: &Path) -> Vec<String> {
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap_or_default();
     let mut folders: Vec<_> = manifest
@@ -183,7 +183,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(of(file))
 }
 
-/// Says of a file that there is an error.
+/// Returns a function that puts the file's path before an error.
 pub(crate) fn of<E: Display>(file: &Path) -> impl FnOnce(E) -> String {
     move |error| format!("{}: {error}", file.display())
 }

@@ -1,4 +1,4 @@
-//! Queries on the tags of one graph, by each contender.
+//! Measures queries on the tags of one graph: by this library, by LLVM and by simpler methods.
 
 use std::ops::Range;
 use std::thread;
@@ -11,24 +11,24 @@ use crate::llvm::LlvmModule;
 use crate::sample::{Contender, Race, Sampler, time};
 use tbaa_tests::Rng;
 
-/// Returns the number of the pairs that may alias.
+/// Returns the number of pairs that may alias.
 pub(crate) fn ask(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(a, b)).count()
 }
 
-/// The same, of accesses with sizes of their own.
+/// Like [`ask`], but each access has an explicit size.
 fn ask_sized(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     let sized = |tag: TagId| Access::from(tag).with_size(8);
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(sized(a), sized(b))).count()
 }
 
-/// The same by masks, of tags by their numbers.
+/// Like [`ask`], but by bit masks. A pair holds two indices into `masks`.
 fn ask_masks(masks: &[u64], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().filter(|&&[a, b]| masks[a as usize] & masks[b as usize] != 0).count()
 }
 
 /// The hardware lower bound: reads the records of each pair and compares them as intervals. Returns
-/// how many meet.
+/// how many pairs overlap.
 fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
     let meet = |&[a, b]: &[u32; 2]| {
         let (a, b) = (&records[a as usize], &records[b as usize]);
@@ -37,24 +37,24 @@ fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().map(meet).sum()
 }
 
-/// Returns for how many pairs there is a most generic tag.
+/// Returns the number of pairs that have a most generic tag.
 fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// The least and most queries in a window. This many of the fast ones refill the caches that the
-/// previous contender has evicted.
+/// The least and most queries in a window, which is a run of queries that is timed as a whole. Fast
+/// contenders get many, and so refill the caches.
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
-/// The duration of a window of slower queries.
+/// The approximate duration of a window of slow queries.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
-/// Random pairs of tags. All windows together span far more tags than caches hold; one window does
-/// not.
+/// Random pairs of tags. All windows together use far more tags than caches hold, but one window
+/// does not.
 pub(crate) struct Pairs {
-    /// Positions in the list of tags.
+    /// The pairs, as indices into the list of tags.
     numbers: Vec<[u32; 2]>,
     tags: Vec<(TagId, TagId)>,
-    /// A quick run divides the windows' sizes by this.
+    /// The divisor of the window sizes, which is greater than 1 in a quick run.
     shrink: usize,
 }
 
@@ -74,7 +74,7 @@ impl Pairs {
         &self.tags
     }
 
-    /// Runs two windows, one after the other: the first warms up, the second is timed.
+    /// Returns a contender that runs two windows a sample. The first warms up, the second is timed.
     fn windows<'a>(
         &self,
         name: impl Into<String>,
@@ -99,7 +99,7 @@ impl Pairs {
     }
 }
 
-/// A graph for queries.
+/// A graph to query, and its tags.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) tags: Vec<TagId>,
@@ -107,7 +107,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// `llvm` has read the same text; its tags are in the same order.
+    /// Checks the tags. `llvm` must have read the same text and have its tags in the same order.
     pub(crate) fn new(graph: &'a Graph, tags: Vec<TagId>, llvm: Option<LlvmModule<'a>>) -> Self {
         let mut llvm = llvm;
         if let Some(llvm) = &mut llvm {
@@ -119,7 +119,7 @@ impl<'a> Subject<'a> {
         Subject { graph, tags, llvm }
     }
 
-    /// Measures single queries by everyone.
+    /// Measures single queries with all contenders.
     pub(crate) fn race(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let pairs = Pairs::random(&self.tags, sampler.quick);
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
@@ -129,7 +129,7 @@ impl<'a> Subject<'a> {
         let union = Oracle::new(self.graph, AliasRule::Union);
         let strict = Oracle::new(self.graph, AliasRule::UnionStrict);
 
-        // Exact or not, they take the same time.
+        // Exact and approximate masks take the same time to compare.
         let masks = ours.masks(self.tags.iter().map(|&tag| (tag, 1)), 64).ok();
         let masks = masks.map(|them| (0..them.len()).map(|at| them.mask(at)).collect::<Vec<_>>());
 
@@ -153,7 +153,7 @@ impl<'a> Subject<'a> {
         sampler.race("query", id, contenders)
     }
 
-    /// Measures all pairs of the tags, limited so that the answers take 32 MB.
+    /// Measures queries on all pairs of at most 16,384 tags, so that the answers take 32 MB.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();
@@ -170,7 +170,7 @@ impl<'a> Subject<'a> {
         sampler.race("all pairs", id, contenders)
     }
 
-    /// Asks both about all pairs; a difference ends the run.
+    /// Compares our answers with LLVM's on all pairs. Panics if an answer differs.
     fn compare(&mut self, ours: &Oracle<&Graph>, pairs: &Pairs) {
         let Some(llvm) = &mut self.llvm else { return };
         llvm.set_pairs(&pairs.numbers);
@@ -181,8 +181,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Measures single queries on several subjects in one race, so that their
-/// figures compare: contenders `tbaa` and `LLVM` with the subject's number.
+/// Measures single queries on several graphs in one race, so that the figures are comparable. The
+/// contenders are `tbaa` and `LLVM`, followed by the graph's index.
 pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject<'_>]) -> Race {
     let quick = sampler.quick;
     let pairs: Vec<_> = subjects.iter().map(|s| Pairs::random(&s.tags, quick)).collect();
@@ -191,7 +191,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         subject.compare(ours, pairs);
     }
     let with_pairs = || ours.iter().zip(&pairs).enumerate();
-    // The first and the last come first, because criterion prints their ratio.
+    // The first and the last graph lead: criterion prints the ratio of the first two contenders.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
             pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))
@@ -208,10 +208,10 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
     sampler.race("shape", id, contenders)
 }
 
-/// Pairs that a compiler comes back to.
+/// The number of pairs that [`again`] repeats.
 const AGAIN: usize = 1 << 12;
 
-/// Asks the same pairs again and again.
+/// Returns a contender that asks about the same pairs again, as a compiler does.
 fn again<'a>(
     name: &str,
     pairs: &'a [(TagId, TagId)],
@@ -223,7 +223,7 @@ fn again<'a>(
     })
 }
 
-/// Two threads query half of the pairs each. The longer time counts.
+/// Returns a contender in which two threads query half of the pairs each. The longer time counts.
 fn two_threads<'a>(ours: &'a Oracle<&Graph>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
     let halves = tags.split_at(tags.len() / 2);
     Contender::new("two threads", tags.len(), move || {

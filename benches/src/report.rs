@@ -1,4 +1,4 @@
-//! The report, as Markdown.
+//! Writes the report, as Markdown.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Says whether a target was reached, by its worst figure. `None` where nothing was measured.
+    /// Adds a target, which its worst figure reaches or misses. `None` (not measured) is a miss.
     pub(crate) fn target(
         &mut self,
         work: &str,
@@ -27,7 +27,7 @@ impl Report {
         targets.push(vec![work.to_owned(), must.to_owned(), figure]);
     }
 
-    /// The same for figures that must not exceed a limit.
+    /// Like [`Report::target`], for figures that must not exceed a limit.
     pub(crate) fn at_most(
         &mut self,
         work: &str,
@@ -40,7 +40,7 @@ impl Report {
         self.target(work, must, worst, range(figures, unit), |worst| worst <= limit);
     }
 
-    /// The same for figures that must not be below a limit.
+    /// Like [`Report::target`], for figures that must not be below a limit.
     pub(crate) fn at_least(
         &mut self,
         work: &str,
@@ -53,7 +53,7 @@ impl Report {
         self.target(work, must, worst, range(figures, unit), |worst| worst >= limit);
     }
 
-    /// Adds a line that compares a figure for users with LLVM, in a unit.
+    /// Adds a line to the summary, which compares our figures with LLVM's.
     pub(crate) fn summary(
         &mut self,
         work: &str,
@@ -64,7 +64,7 @@ impl Report {
         self.summary.push(vec![work.to_owned(), range(ours, unit), range(llvm, unit)]);
     }
 
-    /// Adds a table below its text in `sections.md`.
+    /// Adds a section: its text from `sections.md`, and the table below it.
     pub(crate) fn section(&mut self, title: &str, table: &str) {
         let sections = include_str!("../sections.md");
         let found =
@@ -87,17 +87,17 @@ impl Report {
     }
 }
 
-/// The title of a column, and its text for an item.
+/// A column: its title, and a function that returns its text for an item.
 pub(crate) type Column<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
 
-/// A Markdown table with a row for each item.
+/// Returns a Markdown table with a row for each item.
 pub(crate) fn table_of<T>(items: &[T], columns: &[Column<'_, T>]) -> String {
     let header: Vec<_> = columns.iter().map(|(title, _)| *title).collect();
     let row = |item: &T| columns.iter().map(|(_, cell)| cell(item)).collect();
     table(&header, &items.iter().map(row).collect::<Vec<_>>())
 }
 
-/// A Markdown table.
+/// Returns a Markdown table.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut out = line(&header.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A figure in three digits, or `-`.
+/// Formats a figure with three or more digits, or as `-` if there is none.
 pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
     match value.into() {
         None => "-".to_owned(),
@@ -117,12 +117,12 @@ pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
     }
 }
 
-/// A figure with its unit, or `-`.
+/// Formats a figure with its unit, or as `-` if there is none.
 pub(crate) fn with_unit(value: impl Into<Option<f64>>, unit: &str) -> String {
     value.into().map_or("-".to_owned(), |value| format!("{}{unit}", figure(value)))
 }
 
-/// An integer in groups of three digits.
+/// Formats an integer in groups of three digits.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut out = String::new();
@@ -135,7 +135,7 @@ pub(crate) fn grouped(value: f64) -> String {
     out
 }
 
-/// The smallest and the largest of the figures that there are.
+/// Returns the smallest and the largest of the figures that are not `None`.
 fn smallest_and_largest(
     figures: impl IntoIterator<Item = Option<f64>> + Clone,
 ) -> (Option<f64>, Option<f64>) {
@@ -143,7 +143,7 @@ fn smallest_and_largest(
     (figures().reduce(f64::min), figures().reduce(f64::max))
 }
 
-/// `3`, or `3 to 5`, with a unit.
+/// Formats figures with a unit: `3` if all look the same, otherwise `3 to 5`.
 pub(crate) fn range(values: impl IntoIterator<Item = Option<f64>> + Clone, unit: &str) -> String {
     match smallest_and_largest(values) {
         (Some(low), Some(high)) if figure(low) != figure(high) => {

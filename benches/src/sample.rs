@@ -1,4 +1,4 @@
-//! Measuring contenders side by side.
+//! Measures contenders, which are pieces of code for one job, side by side.
 //!
 //! Only ratios matter, and a shared machine changes its speed from one second to the next. So every
 //! sample runs all contenders once, one after the other, and the ratio is computed within the
@@ -15,7 +15,7 @@ use criterion::{Criterion, SamplingMode, Throughput};
 /// Code to measure: each call does its work once and returns the time of the relevant part.
 pub(crate) struct Contender<'a> {
     name: String,
-    /// Operations in one call: queries, bytes.
+    /// The number of operations in one call, such as queries or bytes.
     operations: f64,
     run: Box<dyn FnMut() -> Duration + 'a>,
 }
@@ -30,28 +30,28 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Returns the time that a call takes.
+/// Runs `work`, and returns how long it took and its result.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let result = std::hint::black_box(work());
     (start.elapsed(), result)
 }
 
-/// The times that were measured: nanoseconds an operation, a row a sample.
+/// The measured times in nanoseconds per operation: a row for each sample.
 pub(crate) struct Race {
     names: Vec<String>,
     samples: Vec<Vec<f64>>,
 }
 
 impl Race {
-    /// Median nanoseconds an operation of the contender, if it ran.
+    /// Returns the contender's median time in nanoseconds per operation, if it ran.
     pub(crate) fn ns(&self, name: &str) -> Option<f64> {
         let at = self.at(name)?;
         median(self.samples.iter().map(|sample| sample[at]).collect())
     }
 
-    /// Returns how many times as long as `below` the contender `above` takes: the
-    /// median over the samples.
+    /// Returns how many times as long as `below` the contender `above` takes: the median over the
+    /// samples.
     pub(crate) fn ratio(&self, above: &str, below: &str) -> Option<f64> {
         let (above, below) = (self.at(above)?, self.at(below)?);
         median(self.samples.iter().map(|sample| sample[above] / sample[below]).collect())
@@ -68,14 +68,14 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(f64::midpoint(*low, high))
 }
 
-/// Runs races.
+/// Runs races, in which contenders are measured side by side.
 pub(crate) struct Sampler {
     criterion: Criterion<Ratio>,
     pub(crate) quick: bool,
 }
 
 impl Sampler {
-    /// Criterion stores the ratios of a run in `folder`, for comparison with the next run.
+    /// Returns a sampler. Criterion stores ratios in `folder`, to compare them with the next run.
     pub(crate) fn new(folder: &Path, quick: bool) -> Sampler {
         let (warm_up, measurement) = if quick { (1, 1) } else { (100, 600) };
         let criterion = Criterion::default()
@@ -89,8 +89,8 @@ impl Sampler {
         Sampler { criterion, quick }
     }
 
-    /// Measures the contenders. The ratio that is printed is how many times as
-    /// long as the first the second takes.
+    /// Measures the contenders. Criterion prints the time of the second one divided by the time of
+    /// the first one.
     pub(crate) fn race(
         &mut self,
         group: &str,
@@ -107,7 +107,7 @@ impl Sampler {
                 let ratios = (0..samples).map(|_| {
                     let mut sample = Vec::with_capacity(contenders.len());
                     for contender in &mut contenders {
-                        // A run that takes no time to the clock still counts as some.
+                        // If the clock shows no time, the run counts as one nanosecond.
                         let took = (contender.run)().as_nanos().max(1);
                         sample.push(took as f64 / contender.operations);
                     }
@@ -130,7 +130,7 @@ impl Measurement for Ratio {
     type Intermediate = Instant;
     type Value = f64;
 
-    // Not called: every benchmark brings its own loop.
+    // Criterion does not call it, because every benchmark brings its own loop.
     fn start(&self) -> Instant {
         Instant::now()
     }

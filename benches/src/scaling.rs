@@ -19,7 +19,7 @@ pub(crate) struct Bytes {
     pub(crate) ty: f64,
 }
 
-/// Measures the memory of a graph with `structs` struct types of one name. Each has [`FIELDS`]
+/// Measures the memory of a graph with `structs` struct types of the same name. Each has [`FIELDS`]
 /// fields, and each field has a tag.
 pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     // The memory of `Maker`, which makes the graph, is not counted.
@@ -47,7 +47,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// Measures the memory that LLVM takes for the same graph.
+/// Measures the memory that LLVM needs for the same graph.
 pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     let held = |graph: &Graph| {
         let text = ended(tbaa_ir::write(graph));
@@ -71,7 +71,7 @@ pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// The fields of each struct.
+/// The number of fields of each struct.
 const FIELDS: usize = 8;
 
 fn types(format: Format, structs: usize, fields: usize) -> Maker {
@@ -100,7 +100,7 @@ pub(crate) fn ended(text: impl Into<Vec<u8>>) -> Vec<u8> {
     text
 }
 
-/// The cost of an adversary at one size.
+/// The cost of an adversarial graph of one size.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) n: usize,
@@ -122,7 +122,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rule: AliasRule, n: usi
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();
-    // A query may take long here.
+    // A query on an adversarial graph may take long, so the total time is limited.
     let start = Instant::now();
     for pairs in pairs.tags().chunks(4).take(1_024) {
         if start.elapsed() < Duration::from_millis(200) || times.is_empty() {

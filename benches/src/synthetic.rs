@@ -1,20 +1,20 @@
-//! Graphs made to a measure.
+//! Makes graphs of a given depth, number of fields or number of tags.
 
 use tbaa::{Format, Graph, SizedField, TagId, TypeId};
 
 use tbaa_tests::{Rng, random};
 
-/// Bytes of every scalar.
+/// The size of every scalar, in bytes.
 const SCALAR: u64 = 8;
 
-/// A struct type with its fields, for walks into it.
+/// A struct type with its fields, to choose random paths into it.
 struct Aggregate {
     ty: TypeId,
     size: u64,
     depth: usize,
-    /// Paths to scalars.
+    /// The number of paths to scalars.
     scalars: usize,
-    /// The scalar, or the number of the aggregate, and its offset in bytes.
+    /// For each field: a scalar, or the index of an aggregate; and the offset in bytes.
     fields: Vec<(Inner, u64)>,
 }
 
@@ -24,7 +24,7 @@ enum Inner {
     Aggregate(usize),
 }
 
-/// A graph of one format under one root, with a tree of scalars as C has them.
+/// Makes a graph of one format under one root, with clang's tree of scalar types.
 pub(crate) struct Maker {
     pub(crate) graph: Graph,
     format: Format,
@@ -54,7 +54,7 @@ impl Maker {
         random::scalar(&mut self.graph, self.format, name, parent, SCALAR).expect("a scalar")
     }
 
-    /// Adds a struct; fields that start at one offset make it a union.
+    /// Adds a struct. If fields start at the same offset, it is a union.
     fn aggregate(&mut self, name: &str, fields: Vec<(Inner, u64)>) -> usize {
         let (mut size, mut depth, mut scalars) = (0, 0, 0_usize);
         let mut described = Vec::with_capacity(fields.len());
@@ -80,8 +80,8 @@ impl Maker {
         self.aggregates.len() - 1
     }
 
-    /// Adds a struct of scalars, one after the other; `variant` distinguishes it from others of its
-    /// name.
+    /// Adds a struct of `fields` scalars, one after another. Structs of the same name differ in
+    /// `variant`.
     pub(crate) fn plain(&mut self, name: &str, fields: usize, variant: usize) -> TypeId {
         let mut rest = variant;
         let fields = (0..fields as u64).map(|position| {
@@ -106,7 +106,7 @@ impl Maker {
         self.tag(base, found.ty, found.offset)
     }
 
-    /// Adds a tag for a random walk from a struct down to a scalar.
+    /// Adds a tag for a random path from a struct down to a scalar.
     fn tag_in(&mut self, rng: &mut Rng, base: usize) {
         let (mut at, mut offset) = (base, 0);
         let access = loop {
@@ -121,13 +121,13 @@ impl Maker {
     }
 }
 
-/// A program like real ones: 9 fields a struct on average and at most 620,
-/// every fourth struct nests others, to a depth of 26.
+/// A program like real ones. A struct has 9 fields on average and 620 at most. Every fourth struct
+/// nests others, to a depth of 26.
 pub(crate) struct Program {
     pub(crate) format: Format,
     pub(crate) structs: usize,
     pub(crate) tags: usize,
-    /// Every twelfth struct is a union.
+    /// True to make every twelfth struct a union.
     pub(crate) unions: bool,
 }
 
@@ -164,15 +164,15 @@ impl Program {
             1..10 => 1 + rng.below(40),
             _ => 1 + rng.below(9),
         };
-        // LLVM visits a nested type once for every path to it, in the new
-        // format: few nested structs a struct keep its time within bounds.
+        // In the new format, LLVM visits a nested type once for every path to it. Few nested
+        // structs keep its time within bounds.
         let mut nested = if rng.one_in(4) { 1 + rng.below(2) } else { 0 };
         let mut end = 0;
         let mut fields = Vec::new();
         for _ in 0..count {
             let mut field = (Inner::Scalar(*rng.pick(&maker.scalars)), SCALAR);
             if nested > 0 && number > 0 && rng.one_in(2) {
-                // Prefers structs that were declared shortly before.
+                // Half of the nested structs are chosen from the last 16.
                 let back = if rng.one_in(2) { 16.min(number) } else { number };
                 let inner = number - 1 - rng.below(back as u64) as usize;
                 let Aggregate { size, depth, .. } = maker.aggregates[inner];
@@ -189,8 +189,8 @@ impl Program {
     }
 }
 
-/// Returns a graph with this many tags, each for a scalar `depth` structs deep; the innermost
-/// struct has `fields` fields. There are at least 64 such types, because LLVM is fast within one.
+/// Returns a graph with `tags` tags, each for a scalar `depth` structs deep. The innermost struct
+/// has `fields` fields. There are at least 64 such types, because LLVM is fast within one.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
     let chains = tags.div_ceil(fields).max(64);
@@ -207,7 +207,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        // The number of tagged fields, which are spread from the first field to the last.
+        // The number of tagged fields in each type, spread from the first to the last field.
         let tagged = (tags / chains).clamp(1, fields);
         for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
@@ -225,20 +225,20 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
 pub(crate) enum Adversary {
     /// Each struct contains the one before it twice: 2^n paths.
     Diamonds,
-    /// One struct with all the fields, a tag each.
+    /// One struct with all the fields, and a tag for each field.
     Wide,
     /// Each struct contains the one before it.
     Chain,
-    /// The same, but the next field begins inside the contained struct.
+    /// Like `Chain`, but the second field begins inside the contained struct.
     Crooked,
-    /// Each union has an `int` and two of the unions before it for members.
+    /// Each union has an `int` and the two unions before it as members.
     Unions,
     /// Each scalar is the parent of the next, and has a tag. Parents come first.
     Scalars,
 }
 
 impl Adversary {
-    /// All, with their names.
+    /// All kinds, with their names.
     pub(crate) const ALL: [(Adversary, &str); 6] = [
         (Adversary::Diamonds, "diamonds"),
         (Adversary::Wide, "wide"),
@@ -248,7 +248,7 @@ impl Adversary {
         (Adversary::Scalars, "scalars"),
     ];
 
-    /// Makes the adversary of this kind with `n` types, or `n` fields.
+    /// Makes the graph of this kind with `n` types, or with `n` fields.
     pub(crate) fn graph(self, format: Format, n: usize) -> Graph {
         let mut maker = Maker::new(format);
         let scalar = (Inner::Scalar(maker.scalars[2]), 0);
@@ -280,7 +280,7 @@ impl Adversary {
                     let end = maker.aggregates[before].size;
                     vec![(Inner::Aggregate(before), 0), (scalar.0, end)]
                 }
-                // The offsets contradict one another.
+                // The second field begins inside the first one.
                 Adversary::Crooked => {
                     vec![(Inner::Aggregate(before), 0), (scalar.0, 1 << 40)]
                 }
@@ -291,7 +291,7 @@ impl Adversary {
             };
             maker.aggregate(&format!("s.{number}"), fields);
         }
-        // A tag costs time in proportion to its depth, so there are few: of the outermost types and of all.
+        // Tags of deep types take long. So there are 64: 32 for the outermost types, 32 for all.
         for number in 0..32 {
             for base in [n - 1 - number.min(n - 1), number * (n - 1) / 32] {
                 let base = maker.aggregates[base].ty;

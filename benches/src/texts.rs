@@ -1,9 +1,9 @@
-//! Reading and writing `.ll`.
+//! Measures reading and writing `.ll`.
 
 use crate::llvm::Llvm;
 use crate::sample::{Contender, Race, Sampler, time};
 
-/// Measures reading a text, which ends with a zero byte, by the byte.
+/// Measures the time to read a text, for each byte. LLVM needs the zero byte at its end.
 pub(crate) fn race_read(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,
@@ -11,7 +11,7 @@ pub(crate) fn race_read(
     ended: &[u8],
 ) -> Race {
     let text = &ended[..ended.len() - 1];
-    // Whatever is made is freed after the clock has stopped.
+    // The result is freed after the clock has stopped.
     let ours = || time(|| tbaa_ir::read(text).expect("a text that was read before")).0;
     let mut contenders = vec![Contender::new("tbaa", text.len(), ours)];
     if let Some(llvm) = llvm {
@@ -23,7 +23,7 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures writing the metadata of a text that holds nothing else, by the byte written.
+/// Measures the time to write the metadata of a text without functions, for each byte written.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

@@ -40,7 +40,7 @@ fn quick_run_fills_every_table() {
         assert!(!section.contains("NaN") && !section.contains("inf"), "{title}: no number");
     }
     assert_eq!(sections, 16, "sections of the report");
-    // The rows for which a quick run has no input.
+    // Only these rows have no input in a quick run.
     let unmeasured = ["15,000 tags", "25 MB", "metadata alone", "1,000,000 tags", "10,000 classes"];
     for line in report.lines().filter(|line| llvm && line.contains("not measured")) {
         assert!(unmeasured.iter().any(|input| line.contains(input)), "{line}");

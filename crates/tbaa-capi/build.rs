@@ -1,5 +1,4 @@
-//! Names the shared library for the dynamic linker: `libtbaa.so.1` while
-//! `TBAA_ABI_VERSION` is 1.
+//! Names the shared library for the dynamic linker: `libtbaa.so.1` while `TBAA_ABI_VERSION` is 1.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

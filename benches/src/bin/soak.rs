@@ -1,5 +1,5 @@
-//! Adds types and tags to an oracle and queries it for long, from several threads, and compares all
-//! answers with those of an oracle built at the end.
+//! Adds types and tags to an oracle while several threads query it, and compares all answers with
+//! those of an oracle that is built at the end.
 //!
 //! `cargo run --release -p tbaa-bench --bin soak -- [QUESTIONS [READERS]]`
 

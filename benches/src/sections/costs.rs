@@ -1,4 +1,4 @@
-//! Growing, memory, adversaries.
+//! Benchmarks of growing graphs, of memory, and of adversarial graphs.
 
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// An adversary that takes longer to build than this is not tried four times as large.
+/// If a graph takes longer to build than this, larger ones of its kind are not tried.
 const PATIENCE_MS: f64 = 2_000.0;
 
 pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {

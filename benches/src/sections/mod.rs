@@ -12,7 +12,7 @@ use crate::llvm::Llvm;
 use crate::report::Report;
 use crate::sample::Sampler;
 
-/// A run of the bench.
+/// A run of the benchmarks.
 pub(crate) struct Run<'l> {
     pub(crate) sampler: Sampler,
     pub(crate) llvm: Option<&'l Llvm>,
@@ -22,10 +22,10 @@ pub(crate) struct Run<'l> {
     pub(crate) report: Report,
 }
 
-/// A part of the report, which adds its tables and targets.
+/// A function that measures one part of the report, and adds its tables and targets.
 pub(crate) type Section = fn(&mut Run<'_>) -> Result<(), String>;
 
-/// The parts by name, in order.
+/// The parts by name, in the order of the report.
 pub(crate) const SECTIONS: [(&str, Section); 8] = [
     ("programs", programs::measure),
     ("shapes", shapes::measure),
@@ -38,7 +38,7 @@ pub(crate) const SECTIONS: [(&str, Section); 8] = [
 ];
 
 impl Run<'_> {
-    /// The first value for a whole run, the second for a quick one.
+    /// Returns `whole` in a whole run, and `quick` in a quick one.
     fn pick<T>(&self, whole: T, quick: T) -> T {
         if self.quick { quick } else { whole }
     }

@@ -1,4 +1,4 @@
-//! What tags, scopes and classes cost in LLVM's optimiser.
+//! Measures what tags, alias scopes and alias classes cost in LLVM's optimiser.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::programs::{of, programs};
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
-/// What accesses get, and the flags of `tbaa lower` for it; none for clang's tags.
+/// The kinds of metadata on accesses, each with the flag of `tbaa lower` that makes it.
 const FORMS: [(&str, Option<&str>); 4] = [
     ("clang's tags", None),
     ("lowered", Some("--depth=64")),
@@ -23,7 +23,7 @@ const FORMS: [(&str, Option<&str>); 4] = [
     ("classes", Some("--classes")),
 ];
 
-/// More scopes than this are not measured: `-O2` of `SQLite` takes minutes instead of seconds.
+/// The largest number of scopes that is measured: with more, `-O2` of `SQLite` takes minutes.
 const MOST_SCOPES: usize = 512;
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
@@ -51,7 +51,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let (mut rows, mut real) = (Vec::new(), Vec::new());
     for (what, text) in sources {
         let tagged = folder.join("tagged.ll");
-        // In SSA form, as front ends print it, and without what only unoptimised code has.
+        // This makes SSA form, which front ends print, and removes the stack slots of -O0 code.
         let text = String::from_utf8_lossy(&text).into_owned();
         fs::write(&tagged, text).map_err(of(&tagged))?;
         output(opt("sroa").arg("-S").arg(&tagged).arg("-o").arg(&tagged))?;
@@ -106,7 +106,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The command `tbaa` beside this program; cargo builds it if it is not there.
+/// Returns the path of the command `tbaa` beside this program. Builds it if it is not there.
 fn command() -> Result<PathBuf, String> {
     let bench = std::env::current_exe().map_err(|error| error.to_string())?;
     let command = bench.with_file_name("tbaa");
@@ -125,7 +125,7 @@ fn opt(passes: &str) -> Command {
     opt
 }
 
-/// The time of passes on a module, with the time to start and to read it.
+/// Runs passes on a module, and returns the time. It includes starting `opt` and reading the file.
 fn optimise(passes: &str, file: &Path, plugin: &str) -> Result<Duration, String> {
     let mut opt = opt(passes);
     if !plugin.is_empty() {
@@ -136,7 +136,7 @@ fn optimise(passes: &str, file: &Path, plugin: &str) -> Result<Duration, String>
     result.map(|_| took)
 }
 
-/// Removes `!tbaa` attachments, which are the last ones of clang's accesses.
+/// Removes the `!tbaa` attachment of each access.
 fn without_tags(text: &str) -> String {
     let cut = |line| match str::split_once(line, ", !tbaa ") {
         Some((access, tag)) => [access, tag.trim_start_matches(|c: char| c != ',')].concat() + "\n",
@@ -145,8 +145,8 @@ fn without_tags(text: &str) -> String {
     text.lines().map(cut).collect()
 }
 
-/// A function in C with so many accesses, some of them in branches, to the members of so many
-/// structs. A member of each is a union.
+/// Returns a C function with about `accesses` accesses to the members of `structs` structs. Some
+/// accesses are in branches, and one member of each struct is a union.
 fn generated(structs: usize, accesses: usize) -> String {
     let (mut out, mut rng) = (String::new(), Rng(accesses as u64));
     for at in 0..structs {

@@ -1,4 +1,4 @@
-//! Benchmarks on real programs: queries, all pairs, reading and writing.
+//! Benchmarks on real programs: queries, all pairs of tags, reading and writing.
 
 use tbaa::{AliasRule, Format, Oracle};
 
@@ -11,7 +11,7 @@ use crate::sample::Race;
 use crate::scaling::ended;
 use crate::texts::{race_read, race_write};
 
-/// The measurements of a program in a format.
+/// The measurements of a program in one metadata format.
 struct Measured {
     what: String,
     tags: usize,
@@ -174,8 +174,8 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
             figure(megabytes_a_second(race.ns(limit))),
         ]
     };
-    // The table has only the old format, because the new one takes as long. The summaries below
-    // have both.
+    // The table has only the old format, because the new one takes the same time. The summaries
+    // below include both formats.
     let old = || all.iter().step_by(2);
     let reads = old().map(|m| row("read", m, m.text, &m.read, "count lines"));
     let writes = old().map(|m| row("write", m, m.metadata, &m.write, "copy"));

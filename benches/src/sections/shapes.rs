@@ -1,4 +1,4 @@
-//! Synthetic graphs: depth, fields, numbers of tags.
+//! Benchmarks on synthetic graphs: by depth, number of fields and number of tags.
 
 use tbaa::{Format, Graph};
 
@@ -12,7 +12,7 @@ use crate::synthetic::{Program, nested};
 
 const FORMATS: [Format; 2] = [Format::Old, Format::New];
 
-/// Depth 1 to 64 and 2 to 4,096 fields, at one number of tags.
+/// Measures depths 1 to 64 and 2 to 4,096 fields, always with the same number of tags.
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let tags = run.pick(4_096, 64);
     let depths: &[usize] = run.pick(&[1, 64], &[1, 8]);
@@ -65,7 +65,7 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race]) {
     run.report.at_most(&work, "flat: within 1.25x", flat, "x", 1.25);
 }
 
-/// 1,000 and 1,000,000 tags of synthetic programs.
+/// Measures 1,000 and 1,000,000 tags of synthetic programs.
 pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
     let counts: &[usize] = run.pick(&[1_000, 1_000_000], &[10, 100]);
     let mut all = Vec::new();

@@ -95,7 +95,7 @@
 
 
 /**
- * Counts the changes of this interface that a compiled program would notice.
+ * The version of this interface. It grows with each change that a compiled program would notice.
  * The shared library's name ends in it: `libtbaa.so.1`.
  */
 #define TBAA_ABI_VERSION 1
@@ -180,15 +180,15 @@ enum tbaa_rule
      */
     TBAA_RULE_DEFAULT = 0,
     /**
-     * LLVM 22's rule: equal answers for all tags.
+     * LLVM 22's rule. Every answer equals LLVM's.
      */
     TBAA_RULE_LLVM = 1,
     /**
-     * A path follows every member of a union, and the accessed bytes are compared.
+     * Compares the accessed bytes, and follows every member of a union.
      */
     TBAA_RULE_UNION = 2,
     /**
-     * Like `Union`, if every union access names its member.
+     * Like `Union`, for programs in which every union access names its member.
      */
     TBAA_RULE_UNION_STRICT = 3,
 };
@@ -209,15 +209,15 @@ enum tbaa_effect
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It loads.
+     * The access or call loads.
      */
     TBAA_EFFECT_READ = 1,
     /**
-     * It stores.
+     * The access or call stores.
      */
     TBAA_EFFECT_WRITE = 2,
     /**
-     * It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
+     * Both, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
      */
     TBAA_EFFECT_BOTH = 3,
 };
@@ -259,7 +259,7 @@ typedef uint32_t tbaa_conflict;
 #endif // __cplusplus
 
 /**
- * The policy by which declared types become TBAA.
+ * The policy by which declared types become TBAA metadata.
  */
 enum tbaa_policy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -267,13 +267,13 @@ enum tbaa_policy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Like clang 22, so that code may be linked with C. A member of a union is `char`, which may
-     * alias everything. For LLVM use `tbaa_options_for_llvm`.
+     * Like clang 22, so that code may be linked with C. The tag of a union's member is that of
+     * `char`, which may alias everything. For LLVM use `tbaa_options_for_llvm`.
      */
     TBAA_POLICY_CLANG = 0,
     /**
-     * Unions are types with overlapping members. For the union rules; never for LLVM, unless
-     * lowered.
+     * Unions are types with overlapping members, as the union rules need them. LLVM gets such tags
+     * wrong unless they were lowered.
      */
     TBAA_POLICY_RFC = 1,
 };
@@ -294,24 +294,24 @@ enum tbaa_member_flag
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is never modified while it can be read. LLVM relies on this promise.
+     * The member is never modified while it can be read. LLVM relies on this promise.
      */
     TBAA_MEMBER_FLAG_IMMUTABLE = 1,
     /**
-     * It is not aligned.
+     * The member is not aligned.
      */
     TBAA_MEMBER_FLAG_PACKED = 2,
     /**
-     * It is a base class, without a name.
+     * The member is a base class, without a name.
      */
     TBAA_MEMBER_FLAG_BASE = 4,
     /**
-     * It is a bit-field; `offset` counts bits.
+     * The member is a bit-field; `offset` counts bits.
      */
     TBAA_MEMBER_FLAG_BIT_FIELD = 8,
     /**
-     * It shares bytes with the member before it. A member and all members directly after it that
-     * have this flag form one unnamed union.
+     * The member shares bytes with the member before it. A member and all members directly after
+     * it that have this flag form one unnamed union.
      */
     TBAA_MEMBER_FLAG_OVERLAPS = 16,
 };
@@ -332,15 +332,15 @@ enum tbaa_record_flag
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is a union.
+     * The record is a union.
      */
     TBAA_RECORD_FLAG_UNION = 1,
     /**
-     * Its members are not aligned.
+     * The record's members are not aligned.
      */
     TBAA_RECORD_FLAG_PACKED = 2,
     /**
-     * Accesses to its members may alias everything.
+     * Accesses to the record's members may alias everything.
      */
     TBAA_RECORD_FLAG_MAY_ALIAS = 4,
     /**
@@ -436,11 +436,11 @@ enum tbaa_tag_form
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
-     * Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
+     * Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
      */
     TBAA_TAG_FORM_LOWERED_SCOPES = 1,
     /**
-     * Scopes for all pairs, and no tags.
+     * Alias scopes for all pairs of places, and no tags.
      */
     TBAA_TAG_FORM_SCOPES = 2,
 };
@@ -461,20 +461,20 @@ enum tbaa_instruction_kind
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It loads.
+     * The instruction loads.
      */
     TBAA_INSTRUCTION_KIND_LOAD = 0,
     /**
-     * It stores, or loads and stores.
+     * The instruction stores, or loads and stores.
      */
     TBAA_INSTRUCTION_KIND_STORE = 1,
     /**
-     * It calls.
+     * The instruction calls.
      */
     TBAA_INSTRUCTION_KIND_CALL = 2,
     /**
-     * It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
-     * memory, such as `llvm.masked.store`.
+     * The instruction copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that
+     * accesses memory, such as `llvm.masked.store`.
      */
     TBAA_INSTRUCTION_KIND_COPY = 3,
     /**
@@ -482,12 +482,12 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_NONE = 4,
     /**
-     * It is a call that itself copies or fills the memory of an argument: `byval`, `sret`,
-     * `inalloca`, `preallocated`.
+     * The instruction is a call that itself copies or fills the memory of an argument: `byval`,
+     * `sret`, `inalloca`, `preallocated`.
      */
     TBAA_INSTRUCTION_KIND_OWN_MEMORY = 5,
     /**
-     * It is in another LLVM context than the emitter's.
+     * The instruction is in another LLVM context than the emitter's.
      */
     TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
 };
@@ -506,8 +506,8 @@ typedef uint32_t tbaa_instruction_kind;
 typedef struct tbaa_context tbaa_context;
 
 /**
- * Passes nodes to one sink, each once, operands first, so that a growing graph costs only its new
- * nodes. It must not outlive the owner of the sink's nodes.
+ * Passes nodes to one sink: each node once, after its operands. So a growing graph costs only its
+ * new nodes. The emitter must not outlive the owner of the sink's nodes.
  */
 typedef struct tbaa_emitter tbaa_emitter;
 
@@ -518,8 +518,7 @@ typedef struct tbaa_emitter tbaa_emitter;
 typedef struct tbaa_oracle tbaa_oracle;
 
 /**
- * Queries the state that a context published. Only one thread at a time may use it, but any
- * thread.
+ * Queries the state that a context published. Any thread may use it, but only one at a time.
  */
 typedef struct tbaa_reader tbaa_reader;
 
@@ -530,9 +529,8 @@ typedef struct tbaa_reader tbaa_reader;
 typedef struct tbaa_recording tbaa_recording;
 
 /**
- * A string that somebody else owns: bytes and their number. It need not end in
- * a NUL. `data` may be NULL where `len` is 0. Names of types may hold any
- * bytes; all other strings are UTF-8.
+ * A string that somebody else owns: bytes and their number. It need not end in a NUL. `data` may
+ * be NULL if `len` is 0. Names of types may hold any bytes; all other strings are UTF-8.
  */
 typedef struct tbaa_str {
     /**
@@ -546,7 +544,7 @@ typedef struct tbaa_str {
 } tbaa_str;
 
 /**
- * The options of a new context. All zero means C on this machine, for LLVM.
+ * The options of a new context. If all are zero, they mean C on this machine, for LLVM.
  */
 typedef struct tbaa_options {
     /**
@@ -583,7 +581,7 @@ typedef struct tbaa_tag {
 } tbaa_tag;
 
 /**
- * The place that a path leads to, for the code that accesses it.
+ * The place that a path leads to: its tag, its bytes and its alignment.
  */
 typedef struct tbaa_place {
     /**
@@ -620,7 +618,7 @@ typedef struct tbaa_place {
      */
     bool immutable;
     /**
-     * True if the types say the alignment. If not, `align` is 1: a region of any bytes.
+     * True if the types give the alignment. In a region of any bytes, `align` is 1.
      */
     bool aligned;
 } tbaa_place;
@@ -640,7 +638,7 @@ typedef struct tbaa_record_member {
      */
     struct tbaa_str type_text;
     /**
-     * Bytes from the start of the record: `offsetof`. For a bit-field, bits.
+     * The offset from the start of the record: bytes (`offsetof`), or bits for a bit-field.
      */
     uint64_t offset;
     /**
@@ -704,8 +702,8 @@ typedef struct tbaa_memory_access {
      */
     uint32_t kind;
     /**
-     * The size in bytes that replaces the tag's: for a vector load under the tag of its first
-     * lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
+     * The size in bytes that replaces the tag's, for example for a vector load under the tag of
+     * its first lane. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
      */
     uint64_t size;
 } tbaa_memory_access;
@@ -771,13 +769,13 @@ typedef struct tbaa_sink {
      */
     tbaa_make_node make_node;
     /**
-     * Passed to `make_node`: LLVM's context, say.
+     * Passed to `make_node`, for example LLVM's context.
      */
     void *data;
 } tbaa_sink;
 
 /**
- * The nodes to attach to an access, a call or a copy; NULL for none.
+ * The nodes to attach to an access, a call or a struct copy; NULL for none.
  */
 typedef struct tbaa_attachments {
     /**
@@ -799,22 +797,22 @@ typedef struct tbaa_attachments {
 } tbaa_attachments;
 
 /**
- * A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 is none.
+ * A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 means no node.
  */
 typedef struct tbaa_copy {
     /**
-     * Ids count from 1, but those of types and copies have gaps.
+     * Ids count from 1, with gaps.
      */
     uint32_t id;
 } tbaa_copy;
 
 /**
- * A type node. A different C type from a tag, so that neither can be passed for the other. 0 is
- * none.
+ * A type node. It is another C type than a tag, so that neither can be passed for the other. 0
+ * means no type.
  */
 typedef struct tbaa_type {
     /**
-     * Ids count from 1, but those of types and copies have gaps.
+     * Ids count from 1, with gaps.
      */
     uint32_t id;
 } tbaa_type;
@@ -902,7 +900,7 @@ typedef struct tbaa_tagging {
 typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
 
 /**
- * A place for a result.
+ * The place to which a function writes its result.
  */
 typedef struct tbaa_text *Out_Text;
 
@@ -911,10 +909,10 @@ typedef struct tbaa_text *Out_Text;
  */
 typedef struct tbaa_tag_options {
     /**
-     * The name of the lineage, which is the type system of this context's tags. If it is empty,
-     * the library makes a unique name. A fixed name makes the emitted code the same in each run.
-     * Then no other context may use the name, in any process whose code may be linked with this
-     * code.
+     * The name of the type system of this context's tags, which is called a lineage. If it is
+     * empty, the library makes a unique name. A fixed name makes the emitted code the same in each
+     * run. Then no other context may use the name, in any process whose code may be linked with
+     * this code.
      */
     struct tbaa_str lineage;
     /**
@@ -922,12 +920,12 @@ typedef struct tbaa_tag_options {
      */
     uint32_t form;
     /**
-     * The names of records that C code accesses under clang's own tags, in modules that are linked
-     * with the JIT's.
+     * The names of records that C code also accesses, with clang's own tags, in modules that are
+     * linked with the JIT's.
      */
     const struct tbaa_str *shared;
     /**
-     * The number of these names.
+     * The number of names in `shared`.
      */
     size_t shared_count;
 } tbaa_tag_options;
@@ -952,20 +950,19 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that
- * opens the library at run time compares it with its header's.
+ * Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that opens the library
+ * at run time compares it with its header's.
  */
 uint32_t tbaa_abi_version(void);
 
 /**
- * Returns the library's version, such as `0.1.0`. It lives as long as the
- * program.
+ * Returns the library's version, such as `0.1.0`. It lives as long as the program.
  */
 struct tbaa_str tbaa_version(void);
 
 /**
- * Makes a context in which only C's own types are declared. NULL options are like all zero. Free
- * it with `tbaa_context_free`.
+ * Makes a context in which only C's own types are declared. NULL means options of zero. Free it
+ * with `tbaa_context_free`.
  */
 tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_context **context);
 
@@ -997,8 +994,8 @@ const struct tbaa_oracle *tbaa_context_oracle(const struct tbaa_context *context
 tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, struct tbaa_tag *tag);
 
 /**
- * Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If one has none, the
- * error names it, and no tag is written.
+ * Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If a path has no tag,
+ * the error names the path, and no tag is written.
  */
 tbaa_status tbaa_tags_of(struct tbaa_context *context,
                          const struct tbaa_str *paths,
@@ -1014,14 +1011,14 @@ tbaa_status tbaa_place_of(struct tbaa_context *context,
 
 /**
  * Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
- * members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+ * members' types. A misplaced or overlapping member, a wrong size, or a second record of the same
  * name is an error.
  */
 tbaa_status tbaa_declare(struct tbaa_context *context, const struct tbaa_record *record);
 
 /**
- * Declares a scalar type of `size` bytes. `parent` is a scalar that may alias it and is its parent
- * in the type tree, such as C's `char`, which aliases everything.
+ * Declares a scalar type of `size` bytes. Its parent in the type tree is the scalar `parent`,
+ * which may alias it, such as C's `char`, which aliases everything.
  */
 tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str name,
@@ -1030,13 +1027,12 @@ tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
                                 struct tbaa_str parent);
 
 /**
- * Declares a region: memory of a runtime that only accesses to the same region and to C's `char`
- * may access, such as a linear memory, a stack, a table or the arrays of numbers. The path `*name`
- * names an access to the region, which may span any number of elements.
- * `element` is a scalar or pointer type. If it is empty, the region holds bytes of any type at any
- * alignment. If two regions may be the same object, as imports may be, declare one region and give
- * it the second name with `tbaa_declare_alias`. Declaring a region again with the same elements is
- * no error.
+ * Declares a region: memory of a runtime, such as a linear memory, a stack, a table or the arrays
+ * of numbers. Only accesses to the same region or to C's `char` may overlap it. The path `*name`
+ * means an access to the region, which may span any number of elements. `element` is a scalar or
+ * pointer type. If it is empty, the region holds bytes of any type at any alignment. If two
+ * regions may be the same object, as imports may be, declare one region and give it the second
+ * name with `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
  */
 tbaa_status tbaa_declare_region(struct tbaa_context *context,
                                 struct tbaa_str name,
@@ -1064,7 +1060,7 @@ tbaa_status tbaa_size_of(struct tbaa_context *context, struct tbaa_str type_text
 
 /**
  * Explains why two accesses may overlap or cannot. The first line is the answer; then follow the
- * clause that decided, and the paths and bytes compared. Free the text with `tbaa_text_free`.
+ * condition that decided, and the compared paths and bytes. Free the text with `tbaa_text_free`.
  */
 tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
                          struct tbaa_memory_access a,
@@ -1072,8 +1068,8 @@ tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
                          struct tbaa_text *text);
 
 /**
- * Writes all tags, copies and types as text in a format of `tbaa_dump_format`.
- * Free the text with `tbaa_text_free`.
+ * Writes all tags, types and `tbaa.struct` nodes as text in a format of `tbaa_dump_format`. Free
+ * the text with `tbaa_text_free`.
  */
 tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct tbaa_text *text);
 
@@ -1094,13 +1090,13 @@ void *tbaa_emitter_data(const struct tbaa_emitter *emitter);
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
 
 /**
- * Emits the tag of an access in the oracle's context; nothing for an access without a tag. A tag
+ * Emits the tag of an access in the oracle's context; no node for an access without a tag. A tag
  * that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
- * tags that LLVM gets right, or leave the access untagged. An access with its own size, which LLVM
- * ignores, is refused too, and so is one that may write immutable memory.
+ * tags that LLVM gets right, or leave the access untagged. Two more are refused: an access with
+ * its own size, which LLVM ignores, and one that may write immutable memory.
  *
- * Nodes are remembered for each oracle's graph: those of a snapshot are emitted again, and an
- * anonymous root of a snapshot is a different root to LLVM.
+ * The emitter remembers nodes for each oracle's graph. So the nodes of a snapshot are emitted
+ * again, and LLVM takes an anonymous root of a snapshot for a different root.
  */
 tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
                              const struct tbaa_oracle *oracle,
@@ -1116,21 +1112,19 @@ tbaa_status tbaa_emit_copy(struct tbaa_emitter *emitter,
                            struct tbaa_attachments *nodes);
 
 /**
- * Puts a call of `libtbaa_witness` before each tagged access of a module, given
- * as assembly text with opaque pointers (LLVM 15 or later), and writes the
- * module's new text; free it with `tbaa_text_free`. Do it before optimizing.
+ * Puts a call of `libtbaa_witness` before each tagged access of a module, and writes the module's
+ * new text. The module is assembly text with opaque pointers (LLVM 15 or later). Free the new text
+ * with `tbaa_text_free`. Instrument before optimizing.
  *
- * Unless `skipped` is NULL, it becomes a text with a line for each instruction
- * or function that is not checked: its line in `module`, the function, and why.
- * Free it likewise.
+ * Unless `skipped` is NULL, it becomes a text with a line for each instruction or function that is
+ * not checked: its line in `module`, the function, and why. Free it likewise.
  */
 tbaa_status tbaa_instrument(struct tbaa_str module,
                             struct tbaa_text *instrumented,
                             struct tbaa_text *skipped);
 
 /**
- * Makes a named root, or finds it. Types under roots of different names may
- * alias.
+ * Makes a named root, or finds it. Types under roots of different names may alias.
  *
  * LLVM: `MDBuilder::createTBAARoot`.
  */
@@ -1183,7 +1177,7 @@ tbaa_status tbaa_build_sized_type(struct tbaa_context *context,
 
 /**
  * Makes a tag of the old format: an access to the scalar `access` at `offset` bytes in `base`. For
- * a variable outside any struct, the two are the same type.
+ * a variable outside any struct, `base` and `access` are the same type.
  *
  * LLVM: `MDBuilder::createTBAAStructTagNode`.
  */
@@ -1195,8 +1189,8 @@ tbaa_status tbaa_build_struct_tag(struct tbaa_context *context,
                                   struct tbaa_tag *tag);
 
 /**
- * Makes a tag of the size-aware format, of `size` bytes, 0 when unknown. The
- * access may be to a whole struct.
+ * Makes a tag of the size-aware format. `size` is the access's bytes, 0 if unknown. The access may
+ * be to a whole struct.
  *
  * LLVM: `MDBuilder::createTBAAAccessTag`.
  */
@@ -1209,7 +1203,7 @@ tbaa_status tbaa_build_access_tag(struct tbaa_context *context,
                                   struct tbaa_tag *tag);
 
 /**
- * Gives a tag without the promise that its memory is never modified.
+ * Gives the same tag without the promise that its memory is never modified.
  *
  * LLVM: `MDBuilder::createMutableTBAAAccessTag`.
  */
@@ -1218,8 +1212,8 @@ tbaa_status tbaa_build_mutable_tag(struct tbaa_context *context,
                                    struct tbaa_tag *without);
 
 /**
- * Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by
- * ascending offset and without overlap.
+ * Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by ascending offset and
+ * without overlap.
  *
  * LLVM: `MDBuilder::createTBAAStructNode`.
  */
@@ -1229,8 +1223,8 @@ tbaa_status tbaa_build_copy(struct tbaa_context *context,
                             struct tbaa_copy *copy);
 
 /**
- * Gives the tag for one access that replaces two, by the context's rule; 0 if no tag can express
- * it, so that the access must stay untagged.
+ * Gives the tag for one access that replaces accesses with tags `a` and `b`, by the context's
+ * rule. It is 0 if no tag can express this; then the access must stay untagged.
  *
  * LLVM: `MDNode::getMostGenericTBAA`.
  */
@@ -1240,8 +1234,8 @@ tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
                                   struct tbaa_tag *merged);
 
 /**
- * Returns whether accesses with two tags may overlap. True in any doubt: no tag, one that is
- * unknown here or malformed, different roots, NULL.
+ * Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is
+ * no tag, if a tag is unknown here or malformed, for different roots, and for NULL.
  *
  * It reads a few words of tables and allocates nothing, except for the few tags that
  * `docs/rules.md` lists under "Limits".
@@ -1267,9 +1261,9 @@ uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access second);
 
 /**
- * Returns a call's effects on the memory of an access, as bits of `tbaa_effect`, given all of the
- * call's effects: 0 if it does not touch that memory. A call about which nothing is known has one
- * effect, with tag 0.
+ * Returns a call's effects on the memory of an access, as bits of `tbaa_effect`: 0 if the call
+ * does not touch that memory. `effects` is all that the call may access. If nothing is known about
+ * the call, pass one effect with tag 0.
  *
  * The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
  * their count is not 0.
@@ -1295,9 +1289,9 @@ bool tbaa_is_constant(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
 uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
 
 /**
- * Makes a reader: with it another thread queries the context's tags by the context's rule, while
- * this thread adds more. No function that takes a reader waits for anything. A reader outlives the
- * context. Free it with `tbaa_reader_free`.
+ * Makes a reader. With it, another thread queries the context's tags by the context's rule, while
+ * this thread adds more tags. No function that takes a reader waits for anything. A reader
+ * outlives the context. Free it with `tbaa_reader_free`.
  */
 tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **reader);
 
@@ -1315,20 +1309,20 @@ tbaa_status tbaa_context_publish(struct tbaa_context *context);
 void tbaa_reader_free(struct tbaa_reader *reader);
 
 /**
- * Returns `tbaa_may_alias` for the published state. An unknown tag makes the reader take the
- * newest published state; a tag that is not published may alias everything.
+ * Answers as `tbaa_may_alias`, for the published state. An unknown tag makes the reader take the
+ * newest published state. A tag that is not published may alias everything.
  */
 bool tbaa_reader_may_alias(struct tbaa_reader *reader, struct tbaa_tag a, struct tbaa_tag b);
 
 /**
- * Returns `tbaa_access_may_alias` for the published state.
+ * Answers as `tbaa_access_may_alias`, for the published state.
  */
 bool tbaa_reader_access_may_alias(struct tbaa_reader *reader,
                                   struct tbaa_memory_access a,
                                   struct tbaa_memory_access b);
 
 /**
- * Returns `tbaa_may_conflict` for the published state.
+ * Answers as `tbaa_may_conflict`, for the published state.
  */
 uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
                                   struct tbaa_memory_access first,
@@ -1336,26 +1330,26 @@ uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
 
 /**
  * Takes the newest published state, and returns whether it is newer than the reader's. A reader
- * that only asks about old tags, or is idle, keeps an old copy of the tables until then.
+ * that is idle, or asks only about old tags, keeps an old copy of the tables until this is called.
  */
 bool tbaa_reader_catch_up(struct tbaa_reader *reader);
 
 /**
  * Makes an oracle of the tags that the context has now. It never changes, outlives the context,
  * and may be used by any number of threads while one thread adds to the context. Ids mean the same
- * in both; a later tag may alias everything here.
+ * in both. A tag that is added later may alias everything in the snapshot.
  *
  * `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
- * rule was released, the time is proportional to the additions since; else to the whole graph.
- * Release it with `tbaa_oracle_release`.
+ * rule was released, the time is proportional to the additions since, otherwise to the whole
+ * graph. Release it with `tbaa_oracle_release`.
  */
 tbaa_status tbaa_context_snapshot(struct tbaa_context *context,
                                   uint32_t rule,
                                   const struct tbaa_oracle **snapshot);
 
 /**
- * Adds a holder to a snapshot, which must be released once more, and returns it. A context's own
- * oracle is returned uncounted.
+ * Adds a holder to a snapshot, and returns the snapshot, which must be released once more. A
+ * context's own oracle is returned uncounted.
  */
 const struct tbaa_oracle *tbaa_oracle_retain(const struct tbaa_oracle *oracle);
 
@@ -1378,8 +1372,8 @@ struct tbaa_str tbaa_last_error(void);
 struct tbaa_str tbaa_status_name(uint32_t status);
 
 /**
- * Finds tags for the loads and stores of a module from the places that its getelementptrs name,
- * and passes each to `attach`. The module is assembly text from the front end, before any of
+ * Finds tags for the loads and stores of a module from the members that its getelementptrs select,
+ * and passes each tag to `attach`. The module is assembly text from the front end, before any of
  * LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
  *
  * The program makes this promise about any two accesses that reach the same bytes through
@@ -1405,10 +1399,10 @@ tbaa_status tbaa_context_tag_options(struct tbaa_context *context,
                                      const struct tbaa_tag_options *options);
 
 /**
- * Gives the places of paths, with the metadata for accesses to them: under policy `rfc` lowered
- * tags. A path that only names a record is the whole record, as a copy accesses it. Request all
- * places that are known at the start in one call: their tags then separate the most accesses. More
- * may follow at any time, and earlier results stay valid. On an error nothing is written.
+ * Gives the places of paths, with the metadata for accesses to them, which is lowered tags under
+ * policy `rfc`. A path that only names a record is the whole record, as a copy accesses it.
+ * Request all places that are known at the start in one call: their tags then separate the most
+ * accesses. More may follow later, and earlier results stay valid. On an error nothing is written.
  */
 tbaa_status tbaa_places(struct tbaa_context *context,
                         const struct tbaa_str *paths,
@@ -1416,9 +1410,9 @@ tbaa_status tbaa_places(struct tbaa_context *context,
                         struct tbaa_tagged *places);
 
 /**
- * Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
- * vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
- * any size.
+ * Gives the place of a path for accesses of `size` bytes. They may exceed the place, such as a
+ * vector that begins there. `UINT64_MAX` means a varying size: the result is then valid for
+ * accesses of any size.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1426,10 +1420,10 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_tagged *place);
 
 /**
- * Gives the metadata of a call that reads and writes the memory of `touched` (paths), allocates or
- * frees objects of the types `memory`, and touches nothing else that others access. With one path
- * and no types it is the path's tag. Otherwise it is scopes for all places that the call does not
- * touch, or nothing if there are none.
+ * Gives the metadata of a call. The call reads and writes the memory of `touched` (paths),
+ * allocates or frees objects of the types `memory`, and touches nothing else that others access.
+ * With one path and no types, the metadata is the path's tag. Otherwise it is scopes for all
+ * places that the call does not touch, or nothing if there are none.
  *
  * An allocator must name the type of each object that it may free, and of each object that may
  * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
@@ -1451,7 +1445,7 @@ tbaa_status tbaa_call_touching(struct tbaa_context *context,
  * element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
  * place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
  *
- * It takes no lock: many threads may use the place, but only one the emitter.
+ * The function takes no lock. Many threads may use the place, but only one may use the emitter.
  */
 tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
                              const struct tbaa_tagged *tagged,
@@ -1471,8 +1465,8 @@ tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
                                bool pointer);
 
 /**
- * Frees a string that the library made, and clears it, so that it may be freed
- * again. NULL is not an error.
+ * Frees a string that the library made, and clears it, so that it may be freed again. NULL is not
+ * an error.
  */
 void tbaa_text_free(struct tbaa_text *text);
 

@@ -13,18 +13,18 @@ use crate::status::{Error, OrStatus, Status, free, given, made, status};
 use crate::tags::{ContextTags, Declared, TagPlace, undeclared};
 use crate::text::{Out, Str, constant, slice, write};
 
-/// The policy by which declared types become TBAA.
+/// The policy by which declared types become TBAA metadata.
 #[repr(u32)]
 pub enum PolicyNumber {
-    /// Like clang 22, so that code may be linked with C. A member of a union is `char`, which may
-    /// alias everything. For LLVM use `tbaa_options_for_llvm`.
+    /// Like clang 22, so that code may be linked with C. The tag of a union's member is that of
+    /// `char`, which may alias everything. For LLVM use `tbaa_options_for_llvm`.
     Clang = 0,
-    /// Unions are types with overlapping members. For the union rules; never for LLVM, unless
-    /// lowered.
+    /// Unions are types with overlapping members, as the union rules need them. LLVM gets such tags
+    /// wrong unless they were lowered.
     Rfc = 1,
 }
 
-/// The options of a new context. All zero means C on this machine, for LLVM.
+/// The options of a new context. If all are zero, they mean C on this machine, for LLVM.
 #[repr(C)]
 pub struct Options {
     /// The target: `x86-64`, a triple, or a data layout string. Empty for the machine that the
@@ -40,7 +40,7 @@ pub struct Options {
     pub cplusplus: bool,
 }
 
-/// A snapshot that was returned to the program.
+/// A snapshot that was returned to the program: an oracle that does not change.
 pub(crate) struct Snapshot {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
@@ -51,16 +51,16 @@ pub(crate) struct Snapshot {
 pub struct Context {
     /// The oracle, which owns the graph. It is in a box because C holds pointers to it.
     live: NonNull<Oracle>,
-    /// The names of the tags and the declared types. Its own graph is empty, except during a
-    /// change.
+    /// The names of the tags and the declared types. Its own graph is empty, except while a
+    /// function adds to the oracle's graph.
     built: Built,
     /// The last snapshots, the oldest first.
     pub(crate) snapshots: Vec<Snapshot>,
-    /// Set once a reader was made.
+    /// Publishes to readers; `None` until a reader is made.
     pub(crate) publisher: Option<Publisher>,
-    /// Set once a place was requested.
+    /// The tags for LLVM; `None` until a program asks for one.
     tags: Option<ContextTags>,
-    /// True if a change has panicked.
+    /// True if a function that modifies the context has panicked.
     broken: bool,
 }
 
@@ -86,13 +86,13 @@ impl Context {
         unsafe { self.live.as_ref() }
     }
 
-    /// Changes the graph, and updates the oracle.
+    /// Runs `change` on the graph, and updates the oracle.
     pub(crate) fn grow<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         // SAFETY: as in `oracle`; the header tells callers not to use the oracle meanwhile.
         unsafe { self.live.as_mut() }.inner.update(change)
     }
 
-    /// Changes the graph as part of its spec.
+    /// Runs `change` on the graph and its spec, and updates the oracle.
     pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
         self.tagging().1.grow_spec(change)
     }
@@ -104,7 +104,7 @@ impl Context {
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Changes the graph through its declared types.
+    /// Runs `change` on the declared types and the graph. A context without such types is an error.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
@@ -150,8 +150,8 @@ fn host() -> Result<&'static str, Error> {
     found.ok_or_else(|| Error::argument(message))
 }
 
-/// Makes a context in which only C's own types are declared. NULL options are like all zero. Free
-/// it with `tbaa_context_free`.
+/// Makes a context in which only C's own types are declared. NULL means options of zero. Free it
+/// with `tbaa_context_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_new(
     options: Option<&Options>,
@@ -216,7 +216,7 @@ pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracl
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
 }
 
-/// Says once in the process that a place is vague for the policy that options of zero have.
+/// Warns once in a process that under policy clang a path in a union means an access to `char`.
 pub(crate) fn say_vague(built: &mut Built, path: &str) {
     static SAID: Once = Once::new();
     if !SAID.is_completed()
@@ -260,8 +260,8 @@ pub extern "C" fn tbaa_tag_of(
     made_in(context, tag, |context| context.grow_spec(|built| tag_of(built, path)))
 }
 
-/// Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If one has none, the
-/// error names it, and no tag is written.
+/// Gives the tags of several paths, as `tbaa_tag_of` does, in their order. If a path has no tag,
+/// the error names the path, and no tag is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_tags_of(
     context: Option<&mut Context>,
@@ -333,7 +333,7 @@ mod tests {
         };
         assert!(!ask(&context));
 
-        // The panic happens during a change, while the graph is out of its place.
+        // The panic happens while the graph is moved out of the oracle.
         let status = change(Some(&mut context), |context| context.grow_spec(|_| panic!("oops")));
         assert_eq!(status, Status::Panicked);
         assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("please report: oops")));

@@ -1,4 +1,4 @@
-//! Declaring structs from `offsetof` and `sizeof`.
+//! Declares structs, whose layout C code gives by `offsetof` and `sizeof`.
 
 use std::mem::MaybeUninit;
 
@@ -11,27 +11,27 @@ use crate::text::{Str, slice};
 /// Properties of a member besides its type: bits of a mask.
 #[repr(u32)]
 pub enum MemberFlag {
-    /// It is never modified while it can be read. LLVM relies on this promise.
+    /// The member is never modified while it can be read. LLVM relies on this promise.
     Immutable = 1,
-    /// It is not aligned.
+    /// The member is not aligned.
     Packed = 2,
-    /// It is a base class, without a name.
+    /// The member is a base class, without a name.
     Base = 4,
-    /// It is a bit-field; `offset` counts bits.
+    /// The member is a bit-field; `offset` counts bits.
     BitField = 8,
-    /// It shares bytes with the member before it. A member and all members directly after it that
-    /// have this flag form one unnamed union.
+    /// The member shares bytes with the member before it. A member and all members directly after
+    /// it that have this flag form one unnamed union.
     Overlaps = 16,
 }
 
 /// Properties of a record besides its members: bits of a mask.
 #[repr(u32)]
 pub enum RecordFlag {
-    /// It is a union.
+    /// The record is a union.
     Union = 1,
-    /// Its members are not aligned.
+    /// The record's members are not aligned.
     Packed = 2,
-    /// Accesses to its members may alias everything.
+    /// Accesses to the record's members may alias everything.
     MayAlias = 4,
     /// The library computes the members' offsets and the record's size as the target's compiler
     /// would, and ignores the given ones. Use it for a target other than this machine.
@@ -47,7 +47,7 @@ pub struct RecordMember {
     /// `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
     /// scalar type of its own with the given `size` and `align`.
     pub type_text: Str,
-    /// Bytes from the start of the record: `offsetof`. For a bit-field, bits.
+    /// The offset from the start of the record: bytes (`offsetof`), or bits for a bit-field.
     pub offset: u64,
     /// The member's `sizeof`, which is checked; 0 to skip the check.
     pub size: u64,
@@ -119,7 +119,7 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
     })
 }
 
-/// Returns members that share bytes as a union without a name, at the offset of the first byte.
+/// Returns one member, a union without a name, for members that share bytes.
 fn union_of(
     types: &mut TaggedTypes,
     members: &[RecordMember],
@@ -172,8 +172,8 @@ fn check_sizes(
     union: bool,
     members: &[RecordMember],
 ) -> Result<(), Error> {
-    // A member may point to the record itself, so its name is made known first. The declaration
-    // reports errors in that name or in a type.
+    // A member may point to the record itself, so the record's name is made known first. Errors in
+    // the name or in a type are ignored here, because the declaration reports them.
     let keyword = if union { "union" } else { "struct" };
     if record.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ':')) {
         let _ = types.types_mut().ty(&format!("{keyword} {record} *"));
@@ -194,7 +194,7 @@ fn check_sizes(
 }
 
 /// Declares a struct or union with the C compiler's offsets and sizes. They are checked against the
-/// members' types: a misplaced or overlapping member, a wrong size, or a second record of the same
+/// members' types. A misplaced or overlapping member, a wrong size, or a second record of the same
 /// name is an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_declare(
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn tbaa_declare(
     })
 }
 
-/// Declares a type by two texts.
+/// Runs a declaration that takes two texts.
 fn declare<T>(
     context: Option<&mut Context>,
     texts: [Str; 2],
@@ -255,8 +255,8 @@ fn declare<T>(
     })
 }
 
-/// Declares a scalar type of `size` bytes. `parent` is a scalar that may alias it and is its parent
-/// in the type tree, such as C's `char`, which aliases everything.
+/// Declares a scalar type of `size` bytes. Its parent in the type tree is the scalar `parent`,
+/// which may alias it, such as C's `char`, which aliases everything.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_scalar(
     context: Option<&mut Context>,
@@ -270,13 +270,12 @@ pub extern "C" fn tbaa_declare_scalar(
     })
 }
 
-/// Declares a region: memory of a runtime that only accesses to the same region and to C's `char`
-/// may access, such as a linear memory, a stack, a table or the arrays of numbers. The path `*name`
-/// names an access to the region, which may span any number of elements.
-/// `element` is a scalar or pointer type. If it is empty, the region holds bytes of any type at any
-/// alignment. If two regions may be the same object, as imports may be, declare one region and give
-/// it the second name with `tbaa_declare_alias`. Declaring a region again with the same elements is
-/// no error.
+/// Declares a region: memory of a runtime, such as a linear memory, a stack, a table or the arrays
+/// of numbers. Only accesses to the same region or to C's `char` may overlap it. The path `*name`
+/// means an access to the region, which may span any number of elements. `element` is a scalar or
+/// pointer type. If it is empty, the region holds bytes of any type at any alignment. If two
+/// regions may be the same object, as imports may be, declare one region and give it the second
+/// name with `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_region(
     context: Option<&mut Context>,

@@ -1,4 +1,4 @@
-//! The explanation of an answer, and the metadata as text.
+//! Explains an answer, and writes the metadata as text.
 
 use std::mem::MaybeUninit;
 
@@ -21,7 +21,7 @@ pub enum DumpFormat {
 }
 
 /// Explains why two accesses may overlap or cannot. The first line is the answer; then follow the
-/// clause that decided, and the paths and bytes compared. Free the text with `tbaa_text_free`.
+/// condition that decided, and the compared paths and bytes. Free the text with `tbaa_text_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_explain(
     oracle: Option<&Oracle>,
@@ -36,8 +36,8 @@ pub extern "C" fn tbaa_explain(
     })
 }
 
-/// Writes all tags, copies and types as text in a format of `tbaa_dump_format`.
-/// Free the text with `tbaa_text_free`.
+/// Writes all tags, types and `tbaa.struct` nodes as text in a format of `tbaa_dump_format`. Free
+/// the text with `tbaa_text_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_dump(
     oracle: Option<&Oracle>,

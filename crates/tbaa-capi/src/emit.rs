@@ -1,4 +1,4 @@
-//! Passing nodes to a metadata system through a callback.
+//! Passes nodes to a metadata system, such as LLVM's, through a callback.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -61,11 +61,11 @@ pub type MakeNode = Option<
 pub struct NodeSink {
     /// Makes a node.
     pub make_node: MakeNode,
-    /// Passed to `make_node`: LLVM's context, say.
+    /// Passed to `make_node`, for example LLVM's context.
     pub data: *mut c_void,
 }
 
-/// The sink as the emitter of the core crates uses it.
+/// The program's callback, in the form that the emitter of the core crates needs.
 struct Callback {
     make: extern "C" fn(*mut c_void, *const Operand, usize, bool) -> *mut c_void,
     data: *mut c_void,
@@ -73,7 +73,7 @@ struct Callback {
 
 impl Sink for Callback {
     type Node = NonNull<c_void>;
-    /// The callback returned NULL.
+    /// The message for a callback that returned NULL.
     type Error = &'static str;
 
     fn node(
@@ -108,14 +108,14 @@ impl Sink for Callback {
     }
 }
 
-/// Passes nodes to one sink, each once, operands first, so that a growing graph costs only its new
-/// nodes. It must not outlive the owner of the sink's nodes.
+/// Passes nodes to one sink: each node once, after its operands. So a growing graph costs only its
+/// new nodes. The emitter must not outlive the owner of the sink's nodes.
 pub struct NodeEmitter {
     emitter: Emitter<Callback>,
     data: *mut c_void,
 }
 
-/// The nodes to attach to an access, a call or a copy; NULL for none.
+/// The nodes to attach to an access, a call or a struct copy; NULL for none.
 #[repr(C)]
 pub struct NodeAttachments {
     /// `!tbaa`
@@ -145,7 +145,7 @@ impl NodeEmitter {
         Ok(emitted(self.emitter.tag(graph, tag))?.as_ptr())
     }
 
-    /// Emits nodes that were recorded.
+    /// Emits nodes that were recorded earlier.
     pub(crate) fn recorded(
         &mut self,
         nodes: &Attachments<Recorded>,
@@ -193,13 +193,13 @@ pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
     free(emitter);
 }
 
-/// Emits the tag of an access in the oracle's context; nothing for an access without a tag. A tag
+/// Emits the tag of an access in the oracle's context; no node for an access without a tag. A tag
 /// that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
-/// tags that LLVM gets right, or leave the access untagged. An access with its own size, which LLVM
-/// ignores, is refused too, and so is one that may write immutable memory.
+/// tags that LLVM gets right, or leave the access untagged. Two more are refused: an access with
+/// its own size, which LLVM ignores, and one that may write immutable memory.
 ///
-/// Nodes are remembered for each oracle's graph: those of a snapshot are emitted again, and an
-/// anonymous root of a snapshot is a different root to LLVM.
+/// The emitter remembers nodes for each oracle's graph. So the nodes of a snapshot are emitted
+/// again, and LLVM takes an anonymous root of a snapshot for a different root.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_access(
     emitter: Option<&mut NodeEmitter>,

@@ -1,4 +1,4 @@
-//! The status of a call.
+//! The status of a call, and its message.
 
 use std::fmt::Display;
 
@@ -50,7 +50,7 @@ impl Error {
     }
 }
 
-/// Gives an error of another library a status: `result.or_status(Status::Path)`.
+/// Adds a status to an error of another library: `result.or_status(Status::Path)`.
 pub(crate) trait OrStatus<T> {
     fn or_status(self, status: Status) -> Result<T, Error>;
 }

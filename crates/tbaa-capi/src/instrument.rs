@@ -1,17 +1,16 @@
-//! Checks of tags at run time.
+//! Instruments a module, so that its tags are checked at run time.
 
 use std::mem::MaybeUninit;
 
 use crate::status::{Error, Status, given, status};
 use crate::text::{Str, Text};
 
-/// Puts a call of `libtbaa_witness` before each tagged access of a module, given
-/// as assembly text with opaque pointers (LLVM 15 or later), and writes the
-/// module's new text; free it with `tbaa_text_free`. Do it before optimizing.
+/// Puts a call of `libtbaa_witness` before each tagged access of a module, and writes the module's
+/// new text. The module is assembly text with opaque pointers (LLVM 15 or later). Free the new text
+/// with `tbaa_text_free`. Instrument before optimizing.
 ///
-/// Unless `skipped` is NULL, it becomes a text with a line for each instruction
-/// or function that is not checked: its line in `module`, the function, and why.
-/// Free it likewise.
+/// Unless `skipped` is NULL, it becomes a text with a line for each instruction or function that is
+/// not checked: its line in `module`, the function, and why. Free it likewise.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_instrument(
     module: Str,
@@ -35,7 +34,7 @@ pub extern "C" fn tbaa_instrument(
             };
             skipped.write(Text::from(checked.skipped.iter().map(line).collect::<String>()));
         }
-        // The module is UTF-8, and so is all that was put in.
+        // The module is UTF-8, and so is all inserted text.
         into.write(Text::from(String::from_utf8_lossy(&checked.text).into_owned()));
         Ok(())
     })

@@ -30,19 +30,18 @@ pub mod text;
 
 use text::Str;
 
-/// Counts the changes of this interface that a compiled program would notice.
+/// The version of this interface. It grows with each change that a compiled program would notice.
 /// The shared library's name ends in it: `libtbaa.so.1`.
 pub const TBAA_ABI_VERSION: u32 = 1;
 
-/// Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that
-/// opens the library at run time compares it with its header's.
+/// Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that opens the library
+/// at run time compares it with its header's.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_abi_version() -> u32 {
     TBAA_ABI_VERSION
 }
 
-/// Returns the library's version, such as `0.1.0`. It lives as long as the
-/// program.
+/// Returns the library's version, such as `0.1.0`. It lives as long as the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_version() -> Str {
     Str::of(env!("CARGO_PKG_VERSION"))

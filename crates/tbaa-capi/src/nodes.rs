@@ -32,7 +32,7 @@ pub struct Part {
     pub size: u64,
 }
 
-/// Makes a node, and writes its id.
+/// Runs a function that makes a node, and writes the node's id.
 fn build<T, I: From<T>>(
     context: Option<&mut Context>,
     id: Out<'_, I>,
@@ -49,7 +49,7 @@ fn known_tag(graph: &Graph, tag: Tag) -> Result<tbaa::TagId, Error> {
 
 /// # Safety
 ///
-/// As of [`slice`].
+/// The same as for [`slice`].
 unsafe fn fields_of(
     graph: &Graph,
     fields: *const Field,
@@ -63,8 +63,7 @@ unsafe fn fields_of(
     fields.iter().map(sized).collect()
 }
 
-/// Makes a named root, or finds it. Types under roots of different names may
-/// alias.
+/// Makes a named root, or finds it. Types under roots of different names may alias.
 ///
 /// LLVM: `MDBuilder::createTBAARoot`.
 #[unsafe(no_mangle)]
@@ -146,7 +145,7 @@ pub unsafe extern "C" fn tbaa_build_sized_type(
 }
 
 /// Makes a tag of the old format: an access to the scalar `access` at `offset` bytes in `base`. For
-/// a variable outside any struct, the two are the same type.
+/// a variable outside any struct, `base` and `access` are the same type.
 ///
 /// LLVM: `MDBuilder::createTBAAStructTagNode`.
 #[unsafe(no_mangle)]
@@ -165,8 +164,8 @@ pub extern "C" fn tbaa_build_struct_tag(
     })
 }
 
-/// Makes a tag of the size-aware format, of `size` bytes, 0 when unknown. The
-/// access may be to a whole struct.
+/// Makes a tag of the size-aware format. `size` is the access's bytes, 0 if unknown. The access may
+/// be to a whole struct.
 ///
 /// LLVM: `MDBuilder::createTBAAAccessTag`.
 #[unsafe(no_mangle)]
@@ -187,7 +186,7 @@ pub extern "C" fn tbaa_build_access_tag(
     })
 }
 
-/// Gives a tag without the promise that its memory is never modified.
+/// Gives the same tag without the promise that its memory is never modified.
 ///
 /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
 #[unsafe(no_mangle)]
@@ -202,8 +201,8 @@ pub extern "C" fn tbaa_build_mutable_tag(
     })
 }
 
-/// Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by
-/// ascending offset and without overlap.
+/// Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by ascending offset and
+/// without overlap.
 ///
 /// LLVM: `MDBuilder::createTBAAStructNode`.
 #[unsafe(no_mangle)]
@@ -224,8 +223,8 @@ pub unsafe extern "C" fn tbaa_build_copy(
     })
 }
 
-/// Gives the tag for one access that replaces two, by the context's rule; 0 if no tag can express
-/// it, so that the access must stay untagged.
+/// Gives the tag for one access that replaces accesses with tags `a` and `b`, by the context's
+/// rule. It is 0 if no tag can express this; then the access must stay untagged.
 ///
 /// LLVM: `MDNode::getMostGenericTBAA`.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Queries. They change nothing, so threads may run them at the same time without waiting.
+//! Queries. They modify nothing, so threads may run them at the same time without waiting.
 
 use tbaa::{Access, AliasRule, Graph};
 
@@ -13,20 +13,20 @@ pub struct Tag {
     pub id: u32,
 }
 
-/// A type node. A different C type from a tag, so that neither can be passed for the other. 0 is
-/// none.
+/// A type node. It is another C type than a tag, so that neither can be passed for the other. 0
+/// means no type.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Type {
-    /// Ids count from 1, but those of types and copies have gaps.
+    /// Ids count from 1, with gaps.
     pub id: u32,
 }
 
-/// A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 is none.
+/// A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 means no node.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Copy {
-    /// Ids count from 1, but those of types and copies have gaps.
+    /// Ids count from 1, with gaps.
     pub id: u32,
 }
 
@@ -35,11 +35,11 @@ pub struct Copy {
 pub enum Rule {
     /// A spec's own rule; otherwise LLVM's.
     Default = 0,
-    /// LLVM 22's rule: equal answers for all tags.
+    /// LLVM 22's rule. Every answer equals LLVM's.
     Llvm = 1,
-    /// A path follows every member of a union, and the accessed bytes are compared.
+    /// Compares the accessed bytes, and follows every member of a union.
     Union = 2,
-    /// Like `Union`, if every union access names its member.
+    /// Like `Union`, for programs in which every union access names its member.
     UnionStrict = 3,
 }
 
@@ -54,11 +54,11 @@ pub(crate) fn rule_of(number: u32, default: AliasRule) -> Result<AliasRule, Erro
 /// The effect of an access or a call on memory: bits of a mask.
 #[repr(u32)]
 pub enum Effect {
-    /// It loads.
+    /// The access or call loads.
     Read = 1,
-    /// It stores.
+    /// The access or call stores.
     Write = 2,
-    /// It loads and stores, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
+    /// Both, or the effect is unknown. 0 in a `tbaa_memory_access` means the same.
     Both = 3,
 }
 
@@ -81,8 +81,8 @@ pub struct MemoryAccess {
     pub tag: Tag,
     /// A `tbaa_effect`; 0 means both.
     pub kind: u32,
-    /// The size in bytes that replaces the tag's: for a vector load under the tag of its first
-    /// lane, say. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
+    /// The size in bytes that replaces the tag's, for example for a vector load under the tag of
+    /// its first lane. 0 for the tag's own size, `UINT64_MAX` for an unknown size.
     pub size: u64,
 }
 
@@ -90,7 +90,7 @@ pub struct MemoryAccess {
 /// on many threads at once.
 pub struct Oracle {
     pub(crate) inner: tbaa::Oracle<Graph>,
-    /// True for a snapshot, counted by `retain` and `release`.
+    /// True for a snapshot, whose holders `retain` and `release` count.
     pub(crate) shared: bool,
 }
 
@@ -175,7 +175,7 @@ impl From<tbaa::CopyId> for Copy {
 }
 
 impl MemoryAccess {
-    /// Returns the access by its tag, without its effect.
+    /// Returns the access with this tag, without its effect.
     pub(crate) fn of(self, tag: Option<tbaa::TagId>) -> Access {
         let mut access = Access::from(tag);
         access.size = (self.size != 0).then(|| self.size.into());
@@ -189,7 +189,7 @@ impl MemoryAccess {
     }
 }
 
-/// Returns the dependences between two accesses to one place with these effects, as bits of
+/// Returns the dependences between two accesses to the same memory with these effects, as bits of
 /// `Conflicts`.
 #[inline]
 pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
@@ -201,8 +201,8 @@ pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
 /// All bits of `tbaa_conflict`.
 pub(crate) const ANY_CONFLICT: u32 = 7;
 
-/// Returns whether accesses with two tags may overlap. True in any doubt: no tag, one that is
-/// unknown here or malformed, different roots, NULL.
+/// Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is
+/// no tag, if a tag is unknown here or malformed, for different roots, and for NULL.
 ///
 /// It reads a few words of tables and allocates nothing, except for the few tags that
 /// `docs/rules.md` lists under "Limits".
@@ -242,9 +242,9 @@ pub extern "C" fn tbaa_may_conflict(
     })
 }
 
-/// Returns a call's effects on the memory of an access, as bits of `tbaa_effect`, given all of the
-/// call's effects: 0 if it does not touch that memory. A call about which nothing is known has one
-/// effect, with tag 0.
+/// Returns a call's effects on the memory of an access, as bits of `tbaa_effect`: 0 if the call
+/// does not touch that memory. `effects` is all that the call may access. If nothing is known about
+/// the call, pass one effect with tag 0.
 ///
 /// The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
 /// their count is not 0.

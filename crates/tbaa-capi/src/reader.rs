@@ -1,4 +1,4 @@
-//! Queries on threads while another thread adds types. No thread waits.
+//! Queries on some threads while another thread adds types. No thread waits.
 
 use std::mem::MaybeUninit;
 
@@ -8,12 +8,11 @@ use crate::context::{Context, change, made_in};
 use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
 use crate::status::{Status, answer, free};
 
-/// Queries the state that a context published. Only one thread at a time may use it, but any
-/// thread.
+/// Queries the state that a context published. Any thread may use it, but only one at a time.
 pub struct Reader(tbaa::Reader);
 
 impl Reader {
-    /// Returns the tag of an id, and catches up if the id is unknown.
+    /// Returns the tag with an id. If it is unknown, takes the newest published state first.
     #[inline]
     fn tag(&mut self, tag: Tag) -> Option<TagId> {
         let at = (tag.id as usize).checked_sub(1)?;
@@ -28,17 +27,17 @@ impl Reader {
 }
 
 impl Context {
-    /// The publisher, which publishes what there is when it is made.
+    /// Returns the publisher. A new one publishes the present state of the context.
     fn publisher(&mut self) -> &mut Publisher {
-        // Not `get_or_insert_with`, which would have the context borrowed.
+        // Not `get_or_insert_with`, which would keep the context borrowed.
         let made = self.publisher.take().unwrap_or_else(|| Publisher::new(&self.oracle().inner));
         self.publisher.insert(made)
     }
 }
 
-/// Makes a reader: with it another thread queries the context's tags by the context's rule, while
-/// this thread adds more. No function that takes a reader waits for anything. A reader outlives the
-/// context. Free it with `tbaa_reader_free`.
+/// Makes a reader. With it, another thread queries the context's tags by the context's rule, while
+/// this thread adds more tags. No function that takes a reader waits for anything. A reader
+/// outlives the context. Free it with `tbaa_reader_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_new(
     context: Option<&mut Context>,
@@ -69,8 +68,8 @@ pub extern "C" fn tbaa_reader_free(reader: Option<Box<Reader>>) {
     free(reader);
 }
 
-/// Returns `tbaa_may_alias` for the published state. An unknown tag makes the reader take the
-/// newest published state; a tag that is not published may alias everything.
+/// Answers as `tbaa_may_alias`, for the published state. An unknown tag makes the reader take the
+/// newest published state. A tag that is not published may alias everything.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_may_alias(reader: Option<&mut Reader>, a: Tag, b: Tag) -> bool {
     answer(true, || {
@@ -80,7 +79,7 @@ pub extern "C" fn tbaa_reader_may_alias(reader: Option<&mut Reader>, a: Tag, b: 
     })
 }
 
-/// Returns `tbaa_access_may_alias` for the published state.
+/// Answers as `tbaa_access_may_alias`, for the published state.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_access_may_alias(
     reader: Option<&mut Reader>,
@@ -90,7 +89,7 @@ pub extern "C" fn tbaa_reader_access_may_alias(
     answer(true, || Some(reader?.overlap(a, b)))
 }
 
-/// Returns `tbaa_may_conflict` for the published state.
+/// Answers as `tbaa_may_conflict`, for the published state.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_may_conflict(
     reader: Option<&mut Reader>,
@@ -105,7 +104,7 @@ pub extern "C" fn tbaa_reader_may_conflict(
 }
 
 /// Takes the newest published state, and returns whether it is newer than the reader's. A reader
-/// that only asks about old tags, or is idle, keeps an old copy of the tables until then.
+/// that is idle, or asks only about old tags, keeps an old copy of the tables until this is called.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_catch_up(reader: Option<&mut Reader>) -> bool {
     answer(false, || Some(reader?.0.catch_up()))

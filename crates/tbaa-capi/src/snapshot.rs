@@ -1,8 +1,8 @@
-//! Oracles that do not change, for threads that query while another one adds.
+//! Oracles that do not change, for threads that query while another thread adds types.
 //!
 //! A snapshot has its own graph and tables, so later additions to the context are not visible in
-//! it. The context keeps the last few: one that nobody uses any more is updated with the additions
-//! since, instead of making a new one.
+//! it. The context keeps the last few snapshots. If nobody uses one any more, it is updated with
+//! the additions since, which is cheaper than a new one.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Context {
         if let Some(snapshot) = self.snapshots.iter().find(current) {
             return Arc::clone(&snapshot.oracle);
         }
-        // The oldest one that can be changed, or a new one.
+        // Updates the oldest snapshot that nobody uses, or makes a new one.
         let free = |old: &mut Snapshot| old.rule == rule && Arc::get_mut(&mut old.oracle).is_some();
         let free = self.snapshots.iter_mut().position(free).map(|at| self.snapshots.remove(at));
         let graph = self.oracle().graph();
@@ -45,11 +45,11 @@ impl Context {
 
 /// Makes an oracle of the tags that the context has now. It never changes, outlives the context,
 /// and may be used by any number of threads while one thread adds to the context. Ids mean the same
-/// in both; a later tag may alias everything here.
+/// in both. A tag that is added later may alias everything in the snapshot.
 ///
 /// `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
-/// rule was released, the time is proportional to the additions since; else to the whole graph.
-/// Release it with `tbaa_oracle_release`.
+/// rule was released, the time is proportional to the additions since, otherwise to the whole
+/// graph. Release it with `tbaa_oracle_release`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_snapshot(
     context: Option<&mut Context>,
@@ -62,8 +62,8 @@ pub extern "C" fn tbaa_context_snapshot(
     })
 }
 
-/// Adds a holder to a snapshot, which must be released once more, and returns it. A context's own
-/// oracle is returned uncounted.
+/// Adds a holder to a snapshot, and returns the snapshot, which must be released once more. A
+/// context's own oracle is returned uncounted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
     // SAFETY: the caller's own hold keeps the count above 0.
@@ -79,11 +79,11 @@ pub unsafe extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
     unsafe { count(oracle, Arc::decrement_strong_count) };
 }
 
-/// Changes the number of a snapshot's holders.
+/// Applies `change` to the number of a snapshot's holders.
 ///
 /// # Safety
 ///
-/// The oracle is NULL or one that the caller holds, and its count may change so.
+/// The oracle is NULL or one that the caller holds. The caller may make this change to the count.
 unsafe fn count(oracle: *const Oracle, change: unsafe fn(*const Oracle)) {
     answer((), || {
         // SAFETY: as above. Snapshots come from `Arc::into_raw`.

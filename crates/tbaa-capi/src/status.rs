@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn fail(error: Error) -> Status {
-    // A thread that is being torn down has no place to store it.
+    // A thread that is ending has no place for the message.
     let _ = LAST.try_with(|last| *last.borrow_mut() = error.message);
     error.status
 }
@@ -57,7 +57,7 @@ pub(crate) fn free<T>(owned: Option<Box<T>>) {
     });
 }
 
-/// Runs the body of a function that always has an answer: `doubt` if the body has none, or panics.
+/// Runs `body` and returns its answer, or `doubt` if it returns `None` or panics.
 #[inline]
 pub(crate) fn answer<T>(doubt: T, body: impl FnOnce() -> Option<T>) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {

@@ -1,4 +1,4 @@
-//! Tags for a module that has none.
+//! Finds tags for a module that has none.
 
 use std::ffi::c_void;
 use std::fmt::Display;
@@ -37,8 +37,8 @@ pub struct Tagging {
 pub type AttachTag =
     Option<extern "C" fn(data: *mut c_void, function: u32, instruction: u32, tag: *mut c_void)>;
 
-/// Finds tags for the loads and stores of a module from the places that its getelementptrs name,
-/// and passes each to `attach`. The module is assembly text from the front end, before any of
+/// Finds tags for the loads and stores of a module from the members that its getelementptrs select,
+/// and passes each tag to `attach`. The module is assembly text from the front end, before any of
 /// LLVM's passes. `tbaa_llvm_tag_module` does this for a module of llvm-c.
 ///
 /// The program makes this promise about any two accesses that reach the same bytes through
@@ -81,7 +81,7 @@ pub extern "C" fn tbaa_tag_module(
 }
 
 fn options(tagging: &Tagging) -> Result<tbaa_tag::Options, Error> {
-    // SAFETY: the caller's promise for arrays.
+    // SAFETY: the caller promises the numbers of elements.
     let (nominal, unions, opaque) = unsafe {
         (
             slice(tagging.nominal, tagging.nominal_count, "nominal")?,

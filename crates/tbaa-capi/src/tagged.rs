@@ -1,4 +1,4 @@
-//! Places, such as `Point.x`, with the metadata that LLVM gets for accesses to them.
+//! Places (paths to members, such as `Point.x`), with the metadata for LLVM's accesses to them.
 
 use std::mem::MaybeUninit;
 
@@ -15,17 +15,17 @@ use crate::text::{Str, constant, slice};
 /// The options of a context's tags. All zero is the default.
 #[repr(C)]
 pub struct TagOptions {
-    /// The name of the lineage, which is the type system of this context's tags. If it is empty,
-    /// the library makes a unique name. A fixed name makes the emitted code the same in each run.
-    /// Then no other context may use the name, in any process whose code may be linked with this
-    /// code.
+    /// The name of the type system of this context's tags, which is called a lineage. If it is
+    /// empty, the library makes a unique name. A fixed name makes the emitted code the same in each
+    /// run. Then no other context may use the name, in any process whose code may be linked with
+    /// this code.
     pub lineage: Str,
     /// A `tbaa_tag_form`.
     pub form: u32,
-    /// The names of records that C code accesses under clang's own tags, in modules that are linked
-    /// with the JIT's.
+    /// The names of records that C code also accesses, with clang's own tags, in modules that are
+    /// linked with the JIT's.
     pub shared: *const Str,
-    /// The number of these names.
+    /// The number of names in `shared`.
     pub shared_count: usize,
 }
 
@@ -34,30 +34,30 @@ pub struct TagOptions {
 pub enum TagFormNumber {
     /// Lowered tags, for which LLVM's own rule gives correct answers.
     Lowered = 0,
-    /// Lowered tags, and scopes for all pairs: a call that touches several places gets scopes too.
+    /// Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
     LoweredScopes = 1,
-    /// Scopes for all pairs, and no tags.
+    /// Alias scopes for all pairs of places, and no tags.
     Scopes = 2,
 }
 
 /// The kind of an instruction, which decides its metadata.
 #[repr(u32)]
 pub enum InstructionKind {
-    /// It loads.
+    /// The instruction loads.
     Load = 0,
-    /// It stores, or loads and stores.
+    /// The instruction stores, or loads and stores.
     Store = 1,
-    /// It calls.
+    /// The instruction calls.
     Call = 2,
-    /// It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
-    /// memory, such as `llvm.masked.store`.
+    /// The instruction copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that
+    /// accesses memory, such as `llvm.masked.store`.
     Copy = 3,
     /// Any other instruction; LLVM allows no tag on it.
     None = 4,
-    /// It is a call that itself copies or fills the memory of an argument: `byval`, `sret`,
-    /// `inalloca`, `preallocated`.
+    /// The instruction is a call that itself copies or fills the memory of an argument: `byval`,
+    /// `sret`, `inalloca`, `preallocated`.
     OwnMemory = 5,
-    /// It is in another LLVM context than the emitter's.
+    /// The instruction is in another LLVM context than the emitter's.
     OtherContext = 6,
 }
 
@@ -93,17 +93,17 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
         if !lineage.is_empty() {
             made = made.lineage(lineage);
         }
-        // SAFETY: the caller promises so many names.
+        // SAFETY: the caller promises `shared_count` names.
         made = made.shared(unsafe { texts(options.shared, options.shared_count, "shared") }?);
         ContextTags::of(Jit::of(of, made)?, tags);
         Ok(())
     })
 }
 
-/// Gives the places of paths, with the metadata for accesses to them: under policy `rfc` lowered
-/// tags. A path that only names a record is the whole record, as a copy accesses it. Request all
-/// places that are known at the start in one call: their tags then separate the most accesses. More
-/// may follow at any time, and earlier results stay valid. On an error nothing is written.
+/// Gives the places of paths, with the metadata for accesses to them, which is lowered tags under
+/// policy `rfc`. A path that only names a record is the whole record, as a copy accesses it.
+/// Request all places that are known at the start in one call: their tags then separate the most
+/// accesses. More may follow later, and earlier results stay valid. On an error nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_places(
     context: Option<&mut Context>,
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn tbaa_places(
     })
 }
 
-/// Gives the place of a path for accesses of `size` bytes, which may exceed the place, such as a
-/// vector that begins there. `UINT64_MAX` means a varying size: that place is valid for accesses of
-/// any size.
+/// Gives the place of a path for accesses of `size` bytes. They may exceed the place, such as a
+/// vector that begins there. `UINT64_MAX` means a varying size: the result is then valid for
+/// accesses of any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_sized(
     context: Option<&mut Context>,
@@ -149,10 +149,10 @@ pub extern "C" fn tbaa_place_sized(
     })
 }
 
-/// Gives the metadata of a call that reads and writes the memory of `touched` (paths), allocates or
-/// frees objects of the types `memory`, and touches nothing else that others access. With one path
-/// and no types it is the path's tag. Otherwise it is scopes for all places that the call does not
-/// touch, or nothing if there are none.
+/// Gives the metadata of a call. The call reads and writes the memory of `touched` (paths),
+/// allocates or frees objects of the types `memory`, and touches nothing else that others access.
+/// With one path and no types, the metadata is the path's tag. Otherwise it is scopes for all
+/// places that the call does not touch, or nothing if there are none.
 ///
 /// An allocator must name the type of each object that it may free, and of each object that may
 /// later use the bytes: LLVM moves the last stores to a freed object past a call that does not
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn tbaa_call_touching(
 /// element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
 /// place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
 ///
-/// It takes no lock: many threads may use the place, but only one the emitter.
+/// The function takes no lock. Many threads may use the place, but only one may use the emitter.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_tagged(
     emitter: Option<&mut NodeEmitter>,
@@ -197,7 +197,7 @@ pub extern "C" fn tbaa_emit_tagged(
     made(nodes, || {
         let emitter = given(emitter, "the emitter")?;
         let tagged = given(tagged, "the place")?;
-        // SAFETY: the context made it, and lives.
+        // SAFETY: the context made the place, and still lives.
         let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
         let kinds: [u32; 7] = [0, 1, 2, 3, 4, 5, 6];
         let kind = constant(&kinds, kind, "tbaa_instruction_kind")?;
@@ -251,7 +251,7 @@ pub extern "C" fn tbaa_check_element(
 ) -> Status {
     status(|| {
         let tagged = given(tagged, "the place")?;
-        // SAFETY: the context made it, and lives.
+        // SAFETY: the context made the place, and still lives.
         let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
         let Requested::Place(place) = &recording.0 else { return Ok(()) };
         let checked = place.check(size, AccessKind::Read);

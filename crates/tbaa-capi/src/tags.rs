@@ -12,7 +12,7 @@ use tbaa_lower::emit::{
 use crate::oracle::Tag;
 use crate::status::{Error, Status, given};
 
-/// The place that a path leads to, for the code that accesses it.
+/// The place that a path leads to: its tag, its bytes and its alignment.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct TagPlace {
@@ -33,7 +33,7 @@ pub struct TagPlace {
     pub is_volatile: bool,
     /// True if the memory is never modified while it can be read.
     pub immutable: bool,
-    /// True if the types say the alignment. If not, `align` is 1: a region of any bytes.
+    /// True if the types give the alignment. In a region of any bytes, `align` is 1.
     pub aligned: bool,
 }
 
@@ -43,7 +43,7 @@ impl From<&Place> for TagPlace {
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,
-            // Counted from the place's own first byte.
+            // The bit is counted from the place's first byte.
             first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
             offset: found.offset,
             size: found.size,
@@ -115,7 +115,7 @@ impl Typed for Declared<'_> {
 }
 
 impl Declared<'_> {
-    /// Changes the graph as part of its spec.
+    /// Runs `change` on the graph and its spec, and updates the oracle.
     pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
         let Declared { oracle, built } = self;
         oracle.update(|graph| {
@@ -183,7 +183,7 @@ impl ContextTags {
         of
     }
 
-    /// Runs a request on the JIT. If it panics, the JIT is lost, and the context with it.
+    /// Runs a request on the JIT. If it panics, the context cannot be used again.
     pub(crate) fn ask<'c, R>(
         &mut self,
         of: Declared<'c>,
@@ -195,7 +195,7 @@ impl ContextTags {
         Ok(found?)
     }
 
-    /// Returns the earlier result for a key, or asks the JIT.
+    /// Returns the stored result for a key. If there is none, asks the JIT.
     pub(crate) fn give<'c>(
         &mut self,
         of: Declared<'c>,
@@ -211,7 +211,7 @@ impl ContextTags {
         }
     }
 
-    /// Returns the earlier result for a key, or stores this one.
+    /// Returns the stored result for a key. If there is none, stores `made`.
     pub(crate) fn keep(&mut self, key: Key, made: Requested) -> Tagged {
         self.given.entry(key).or_insert_with(|| Box::new(Recording(made))).shown()
     }

@@ -1,13 +1,12 @@
-//! Strings and arrays, in and out.
+//! Strings and arrays that C code passes to the library or gets from it.
 
 use std::ffi::c_char;
 use std::ptr;
 
 use crate::error::{Error, given};
 
-/// A string that somebody else owns: bytes and their number. It need not end in
-/// a NUL. `data` may be NULL where `len` is 0. Names of types may hold any
-/// bytes; all other strings are UTF-8.
+/// A string that somebody else owns: bytes and their number. It need not end in a NUL. `data` may
+/// be NULL if `len` is 0. Names of types may hold any bytes; all other strings are UTF-8.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Str {
@@ -84,8 +83,8 @@ impl From<String> for Text {
     }
 }
 
-/// Frees a string that the library made, and clears it, so that it may be freed
-/// again. NULL is not an error.
+/// Frees a string that the library made, and clears it, so that it may be freed again. NULL is not
+/// an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_text_free(text: Option<&mut Text>) {
     let Some(text) = text else { return };
@@ -98,10 +97,10 @@ pub extern "C" fn tbaa_text_free(text: Option<&mut Text>) {
     }
 }
 
-/// A place for a result.
+/// The place to which a function writes its result.
 pub(crate) type Out<'o, T> = Option<&'o mut std::mem::MaybeUninit<T>>;
 
-/// Makes a result and writes it, if there is a place for it and no error.
+/// Makes a result and writes it. It is an error if there is no place for it.
 pub(crate) fn write<T>(
     out: Out<'_, T>,
     make: impl FnOnce() -> Result<T, Error>,
@@ -111,7 +110,7 @@ pub(crate) fn write<T>(
     Ok(())
 }
 
-/// Returns the constant of an enumeration that a number from C means.
+/// Returns the constant of an enumeration for its number in C.
 pub(crate) fn constant<T: Copy>(all: &[T], number: u32, name: &str) -> Result<T, Error> {
     let found = usize::try_from(number).ok().and_then(|number| all.get(number));
     let error = || Error::argument(format!("{number} is no {name}"));

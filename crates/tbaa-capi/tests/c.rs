@@ -10,10 +10,10 @@ use std::process::Command;
 
 use support::{compile, flags, have, prefix, repository, run, source};
 
-/// The C programs, and what each prints in the end.
+/// The C programs. Each prints `ok` at the end, except `jit.c`.
 const PROGRAMS: [&str; 4] = ["api.c", "emit.c", "threads.c", "jit.c"];
 
-/// The arguments for the shared library, and these.
+/// Returns the compiler's arguments for the shared library, followed by `more`.
 fn shared(more: &[&str]) -> Vec<String> {
     let mut flags = flags(&["--cflags", "--libs"]);
     flags.extend(["-pthread"].iter().chain(more).map(|&flag| flag.to_owned()));
@@ -153,12 +153,12 @@ fn cmake_finds_the_package() {
         let program = build.join(program);
         expect(&program, &output(&program));
     }
-    // Exported functions would keep all that they reach.
+    // The linker would keep exported functions, and with them all that they use.
     let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
     assert!(symbols.contains("main") && !symbols.contains("tbaa_"), "{symbols}");
 }
 
-/// The functions that the header declares.
+/// Returns the names of the functions that the header declares.
 fn declared() -> BTreeSet<String> {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/tbaa.h");
     let header = fs::read_to_string(header).unwrap();

@@ -1,4 +1,4 @@
-//! The fuzz target of the C interface, on bytes by chance.
+//! Runs the fuzz target of the C interface on pseudo-random bytes.
 
 #[path = "support/calls.rs"]
 mod calls;

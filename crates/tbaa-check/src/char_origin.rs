@@ -1,4 +1,4 @@
-//! The reason why clang tags an access as `char`, or not at all.
+//! Finds the reason why clang tags an access as `char`, or does not tag it.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
@@ -6,20 +6,20 @@ use tbaa::TagId;
 use tbaa_ir::{Def, Function, Inst, Instruction, Module, Opcode, Sizes, Value};
 use tbaa_types::{Type, TypeKind};
 
-/// The reason in the source for which an access has no tag of its own type.
+/// The reason in the source why an access has no tag of its own type.
 #[derive(Clone)]
 pub enum CharOrigin {
-    /// A `char` of the source: the access is a byte wide.
+    /// A `char` in the source: the access is one byte wide.
     Char,
-    /// A member of a union, by the LLVM type of the union.
+    /// A member of a union, with the LLVM type of the union.
     Union(String),
     /// A value that is loaded as `char` and stored as `char`, and used for nothing else.
     Copy,
-    /// A vector type that may alias, such as `__m128i`.
+    /// A vector type that may alias everything, such as `__m128i`.
     Vector,
-    /// An access that is wider than a byte, and nothing more is known.
+    /// An access that is wider than a byte, for an unknown reason.
     Wider,
-    /// Bits of a word that are read, changed and stored. It has no tag.
+    /// A bit-field: bits of a word are read, or changed and stored. The access has no tag.
     BitField,
 }
 
@@ -39,7 +39,7 @@ pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) 
         && sizes.ty(module.access_type(instruction)).is_none_or(is_wide)
 }
 
-/// Returns whether a tag is clang's for `char`.
+/// Returns whether a tag's type is clang's `char`.
 pub fn is_char(module: &Module, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
@@ -109,7 +109,7 @@ impl<'a> CharOrigins<'a> {
         if inst.ty.is_some_and(|ty| self.sizes.with_kind(ty, is_vector)) {
             return Some(CharOrigin::Vector);
         }
-        // The load of the value that a store writes, or this load.
+        // For a store, the load of the stored value. For a load, the load itself.
         let load = match instruction.opcode {
             Opcode::Load => Some(inst),
             _ => function.stored(inst).and_then(|value| function.inst(value)),
@@ -124,7 +124,7 @@ impl<'a> CharOrigins<'a> {
         Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
     }
 
-    /// The union that a `getelementptr` leads to, or through.
+    /// Returns the union that a `getelementptr` leads to, or through.
     fn union_of(&self, function: &Function<'_>, element: &Inst) -> Option<String> {
         let mut indices = function.operands(element).iter().skip(2);
         let mut ty: Type = element.ty?;
@@ -138,7 +138,7 @@ impl<'a> CharOrigins<'a> {
             if let Some(name) = self.sizes.with_kind(ty, name) {
                 return Some(name);
             }
-            // A pointer to a struct is one to its first member. All elements of an array are alike.
+            // A pointer to a struct also points to its first member. All elements are alike.
             let index = match indices.next().map(|&indice| function.def(indice)) {
                 Some(Def::Integer(index)) => index,
                 _ => 0,
@@ -148,7 +148,7 @@ impl<'a> CharOrigins<'a> {
     }
 }
 
-/// The store of a value that is used for nothing else.
+/// Returns the store of a value, if the value is used for nothing else.
 fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
     let &[user] = function.users(value) else { return None };
     let store = &function.instructions[user as usize];
@@ -170,7 +170,7 @@ fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
         let mut operands = function.operands(inst).iter().filter_map(|&of| function.inst(of));
         operands.find(|operand| operand.opcode == opcode)
     };
-    // An `or` with a masked old word, or only a mask if zeros are stored.
+    // The value is an `or` with the masked old word or, if zeros are stored, that word alone.
     let value = function.stored(inst).and_then(|stored| function.inst(stored));
     let masked = value.and_then(|value| match value.opcode {
         Opcode::Or => operand(value, Opcode::And),

@@ -9,11 +9,11 @@ use tbaa::parts::Shape;
 use tbaa::{Format, Operand};
 use tbaa_ir::{Edits, Keep, Module};
 
-/// The most operands of a node that is repaired. Finding one operand takes time linear in the
-/// node.
+/// The largest number of operands of a node that is repaired. The time to find one operand is
+/// linear in the node.
 const OPERANDS: usize = 256;
 
-/// The most nodes that are repaired.
+/// The largest number of nodes that are repaired.
 const NODES: usize = 64;
 
 /// A copy of a module, in which all types list their fields in order.
@@ -24,7 +24,7 @@ struct Repaired {
     fields: Vec<Range<usize>>,
 }
 
-/// Returns the findings in a module, and those after the module is repaired.
+/// Returns the findings in a module, and the further findings in its repaired copy.
 pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject) -> Findings) -> Findings {
     let subject = Subject::of_module(module);
     let mut found = run(&subject);
@@ -63,8 +63,8 @@ impl Repaired {
         (module.text().len() == text.len()).then_some(Repaired { module, fields })
     }
 
-    /// Adds the findings in the repaired module that are not yet known. A place in moved fields
-    /// becomes the place of all of the node's fields.
+    /// Adds the findings in the repaired module that are not yet known. If fields were moved, a
+    /// place in them becomes the place of all of the node's fields.
     fn add(&self, found: Findings, to: &mut Findings) {
         let is_new = |new: &crate::Diagnostic| {
             !to.iter().any(|known| known.code == new.code && known.primary == new.primary)
@@ -85,8 +85,8 @@ impl Repaired {
     }
 }
 
-/// Returns the place of a node's fields, and the same fields in order and with the same length in
-/// bytes.
+/// Returns the place of a node's fields in the text, and the text of the fields in order of their
+/// offsets, with the same length in bytes.
 fn sorted(
     subject: &Subject,
     ty: tbaa::TypeId,

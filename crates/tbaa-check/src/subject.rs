@@ -1,4 +1,4 @@
-//! The text or graph that is being judged, and the places in it.
+//! The text or graph that is being checked, and the places in it.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -10,7 +10,7 @@ use tbaa_lex::source::shortened;
 use tbaa_types::Type;
 use tbaa_types::demangle::demangled_function;
 
-/// A graph, and the module that it was read from, if it was.
+/// A graph and, if it was read from a module, that module.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) module: Option<&'a Module<'a>>,
@@ -36,7 +36,7 @@ impl<'a> Subject<'a> {
         Some(self.sizes.get_or_init(|| Sizes::new(module)))
     }
 
-    /// The LLVM type that an instruction loads or stores.
+    /// Returns the LLVM type that an instruction loads or stores.
     pub(crate) fn access_type(&self, instruction: &Instruction) -> Option<Type> {
         self.sizes()?.ty(self.module?.access_type(instruction))
     }
@@ -49,7 +49,7 @@ impl<'a> Subject<'a> {
     /// Returns the name of a node: `!8`, an inline node's operands, a type's name if there is no
     /// text, or else its index in the graph.
     pub(crate) fn name(&self, node: NodeId) -> String {
-        // Names of nodes inside an inline node are enough.
+        // Nodes inside an inline node are shown by name only.
         let inner = |node| {
             let name = self.number(node).or_else(|| self.quoted_name(node));
             name.unwrap_or_else(|| "!{...}".to_owned())
@@ -61,12 +61,12 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// A node's number in the text: `!8`.
+    /// Returns a node's number in the text: `!8`.
     fn number(&self, node: NodeId) -> Option<String> {
         Some(format!("!{}", self.module?.number_of(node)?))
     }
 
-    /// A type's number and name: `!7 "int"`.
+    /// Returns a type's number and name: `!7 "int"`.
     pub(crate) fn type_name(&self, node: NodeId) -> String {
         match (self.number(node), self.quoted_name(node)) {
             (Some(number), Some(name)) => format!("{number} {name}"),
@@ -75,7 +75,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A type's name in quotes; `None` if it has none.
+    /// Returns a type's name in quotes; `None` if it has none.
     pub(crate) fn quoted_name(&self, node: NodeId) -> Option<String> {
         match self.graph.operand(node, Shape::of(self.graph, node).name())? {
             Operand::String(name) => Some(format!("\"{}\"", shortened(name))),
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         Label { span, text: text.into() }
     }
 
-    /// An instruction, as far as its first line goes.
+    /// Returns a label at the first line of an instruction.
     pub(crate) fn instruction_label(
         &self,
         instruction: &Instruction,
@@ -163,7 +163,7 @@ impl<'a> Subject<'a> {
         self.function_called(instruction.function)
     }
 
-    /// The name of a function by its number: `@f`.
+    /// Returns the name of a function, given its number: `@f`.
     pub(crate) fn function_called(&self, number: u32) -> String {
         let name = self.functions.get(number as usize).copied().unwrap_or(b"?");
         let source = demangled_function(name);

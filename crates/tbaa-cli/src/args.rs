@@ -1,4 +1,4 @@
-//! The command line. The arguments of a command stand with it.
+//! The command line. A command's arguments are defined in the command's own module.
 
 use clap::{CommandFactory, Parser};
 
@@ -6,7 +6,7 @@ use crate::commands::Command;
 
 const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 
-/// The commands by what one wants, the common ones first. The others are not listed.
+/// The commands by what a user wants, the common ones first. The others are not listed.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Why is my program slow?", &["blocks", "worth", "diff"]),
     ("What is wrong?", &["run", "check", "bisect", "cc", "c++", "instrument"]),
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The program, with its commands listed by group.
+    /// Returns the command line of the program, with the commands listed by group.
     pub(crate) fn grouped() -> clap::Command {
         let program = Args::command();
         let mut list = String::new();

@@ -1,4 +1,4 @@
-//! The C interface as a sequence of calls that input bytes choose.
+//! Calls the functions of the C interface in an order that input bytes choose.
 //!
 //! The functions are declared as a C program sees them. The calls keep the header's contract:
 //! pointers are NULL or valid, and nothing is used after it is freed. Numbers, names and order are
@@ -85,7 +85,7 @@ unsafe extern "C" {
     fn tbaa_tag_count(oracle: *const Oracle) -> u32;
 }
 
-/// Input bytes; zeros once they are used up.
+/// The input bytes, followed by any number of zeros.
 struct Input<'d>(&'d [u8]);
 
 impl<'d> Input<'d> {
@@ -186,7 +186,7 @@ fn call(context: *mut Context, input: &mut Input<'_>, snapshots: &mut Vec<*const
                 }
                 status
             }
-            // A NULL is an error, or means that everything may alias.
+            // NULL for an argument is an error. NULL for an oracle means that everything may alias.
             14 => tbaa_tag_of(null_mut(), input.name(), &mut id).max(1),
             15 => tbaa_tag_of(context, input.name(), null_mut()),
             _ => 0,

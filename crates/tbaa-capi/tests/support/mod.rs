@@ -13,8 +13,8 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns whether a missing tool is a failure: `TBAA_LLVM=require`, as in `tests/run.sh`, which
-/// installs all tools.
+/// Returns whether a missing tool is a failure. It is one if `TBAA_LLVM=require`, as in
+/// `tests/run.sh`, which installs all tools.
 fn tools_are_required() -> bool {
     std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require")
 }
@@ -40,7 +40,7 @@ pub(crate) fn run(command: &mut Command) -> String {
 }
 
 /// Returns the folder with the installed libtbaa. `install.sh` runs once for each test program, and
-/// finds the built libraries beside it.
+/// installs the libraries that were built beside the program.
 pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -66,8 +66,7 @@ fn pkg_config_path() -> PathBuf {
 
 const STRICT: [&str; 6] = ["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
-/// Compiles a program against the installed library, with all warnings as
-/// errors.
+/// Compiles a program against the installed library, with all warnings as errors.
 pub(crate) fn compile<S: AsRef<OsStr>>(
     compiler: &str,
     source: &Path,

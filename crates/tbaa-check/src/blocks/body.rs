@@ -1,5 +1,5 @@
-//! A function as the judge reads it: its control flow, pointers, and the events that may touch
-//! memory.
+//! Reads a function for the analysis of blocked loads: its control flow, its pointers, and its
+//! events, which are the instructions that may touch memory.
 
 use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
@@ -11,7 +11,7 @@ use tbaa_types::Type;
 
 use super::ways::{Marks, Point};
 
-/// The most events of a loop that are looked at.
+/// The largest number of events that are examined in a loop.
 const FAR: usize = 4096;
 
 /// An instruction that may read or write memory.
@@ -33,7 +33,7 @@ impl Event {
     }
 }
 
-/// Identifies what an access reads or writes: a place and type, or a call and its arguments. Two
+/// Identifies what an access reads or writes: an address and type, or a call and its arguments. Two
 /// accesses with equal keys touch the same bytes.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {
@@ -276,9 +276,9 @@ impl<'t> Body<'t> {
         self.pointers.object(base) == Object::Local
     }
 
-    /// Returns whether a local variable's contents are new after an event: its lifetime begins or
-    /// ends, or its address is passed to a function that may write through it. A C++ function with
-    /// a parameter that is a pointer or reference to `const` is taken to read only.
+    /// Returns whether an event makes a local variable's contents new: its lifetime begins or ends,
+    /// or its address is passed to a function that may write through it. A C++ function with a
+    /// parameter that is a pointer or reference to `const` is assumed only to read.
     pub(super) fn renews(&self, event: Event, variable: Value) -> bool {
         let Some(at) = self.at(event) else { return false };
         let inst = &self.function.instructions[at];

@@ -1,11 +1,11 @@
-//! Facts on which advice to free a load rests, besides a copy of its value.
+//! Finds facts for the advice on a blocked load, other than the advice to copy its value.
 
 use tbaa_ir::{Inst, Object, Value};
 
 use super::{Blocker, Body, Cause, Event, Judge};
 use crate::char_origin::{is_char, is_wider_char};
 
-/// Returns whether a function of C's `math.h` sets errno, which `-fno-math-errno` concerns.
+/// Returns whether a C math function sets errno, which it does unless `-fno-math-errno` is given.
 pub fn sets_errno(name: &[u8]) -> bool {
     const NAMES: &str = "acos acosh asin atan2 atanh cos cosh erfc exp exp10 exp2 expm1 fdim fma \
                          fmod hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb \
@@ -17,7 +17,7 @@ pub fn sets_errno(name: &[u8]) -> bool {
 }
 
 impl Body<'_> {
-    /// Returns whether a call has a result, and no pointer through which it could give others.
+    /// Returns whether a call has a result, and no pointer through which it could return more.
     pub fn may_be_pure(&self, inst: &Inst) -> bool {
         let function = &*self.function;
         let Some(call) = function.call(inst) else { return false };
@@ -34,8 +34,8 @@ impl Body<'_> {
 }
 
 impl Judge<'_> {
-    /// Returns whether an access is to the pointer by which an object of C++ finds its virtual
-    /// functions, or follows that pointer.
+    /// Returns whether an access is to a C++ object's pointer to its virtual functions, or goes
+    /// through that pointer.
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
         let is_vtable = |index: usize| {
@@ -48,8 +48,8 @@ impl Judge<'_> {
         [load.access(), from].into_iter().flatten().any(is_vtable)
     }
 
-    /// Returns whether one of a blocker and its load is of one byte that is tagged as `char`, and
-    /// another byte type would separate the two.
+    /// Returns whether the blocker or its load accesses one byte that is tagged as `char`, and
+    /// another byte type would separate the blocker from the load.
     pub fn is_byte(&self, blocker: &Blocker) -> bool {
         let is_byte = |index: usize| {
             let index = &self.module.instructions()[index];
@@ -61,15 +61,15 @@ impl Judge<'_> {
     }
 
     /// Returns the parameters whose declaration as `restrict` separates a blocker and its load.
-    /// clang heeds it on the parameters of functions alone, and only accesses through the parameter
-    /// itself count.
+    /// clang uses `restrict` only on parameters of functions, and only for accesses through the
+    /// parameter itself.
     pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
         let pointers = &body.pointers;
         let of = |event: Event| event.access().and_then(|access| body.pointer(access));
         let Some(pointer) = of(blocker.load) else { return Vec::new() };
         let read = pointers.based_on(pointer);
         let write = of(blocker.event).map(|of| pointers.based_on(of));
-        // The pointers of a call are not known.
+        // It is not known which pointers a call uses.
         let is_hidden = match blocker.event {
             Event::Access(_) => false,
             Event::Other(at) => {

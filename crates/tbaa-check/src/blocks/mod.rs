@@ -7,9 +7,9 @@
 //! loop must also stay after a call that may not return, unless its pointer is dereferenceable
 //! anyway. A call that returns what it reads is treated as a load.
 //!
-//! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out. The
-//! judge reads what LLVM reads: control flow, pointers, attributes of calls, and tags by rule
-//! `llvm`. LLVM's alias analysis does not read `!tbaa.struct`, so the judge does not either.
+//! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out.
+//! [`Judge`] uses what LLVM uses: control flow, pointers, attributes of calls, and tags by rule
+//! `llvm`. LLVM's alias analysis does not read `!tbaa.struct`, so `Judge` does not either.
 //!
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
@@ -72,15 +72,15 @@ pub enum Vectors {
 pub struct Vectorise {
     /// The loop's header block.
     pub header: usize,
-    /// The loop's state in the code as it is.
+    /// The loop's state in the unmodified code.
     pub now: Vectors,
     /// The loop's state if tags separated all accesses in it that tags can separate.
     pub then: Vectors,
     /// LLVM's remark that says why the loop is not vectorised.
     pub remark: Option<String>,
-    /// True if the judged access has the same pointer in every iteration.
+    /// True if the access that is listed has the same pointer in every iteration.
     pub is_fixed: bool,
-    /// True if the judged access or another access that is blamed has the same pointer in every
+    /// True if the listed access or another access that is blamed has the same pointer in every
     /// iteration.
     pub has_fixed: bool,
 }
@@ -92,14 +92,14 @@ pub enum Cause {
     NoTag,
     /// The load has no tag.
     LoadNoTag,
-    /// One of the two is tagged `char` and accesses something wider. Clang tags members of unions
-    /// like this.
+    /// The load or the store is tagged `char` and accesses something wider. Clang tags members of
+    /// unions like this.
     FlattenedUnion,
-    /// One of the two accesses a `char`, or another type that covers the other's type.
+    /// The load or the store accesses a `char`, or another type that covers the other's type.
     Covers,
     /// Rule union answers NoAlias, and rule llvm MayAlias.
     RuleLlvm,
-    /// Both may access the same object, by their types.
+    /// By their types, both may access the same object.
     SameType,
     /// The store writes the loaded bytes themselves.
     SamePlace,
@@ -122,7 +122,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns the name in JSON.
+    /// Returns the cause's name in JSON.
     pub fn code(self) -> &'static str {
         match self {
             Cause::NoTag => "no tag",
@@ -157,9 +157,9 @@ impl Cause {
 pub struct Blocker {
     /// The store or call.
     pub event: Event,
-    /// The reason why it blocks.
+    /// The reason why the event blocks.
     pub cause: Cause,
-    /// The load that it may change: the judged load, or the load of that one's pointer.
+    /// The load that the event may change: the listed load, or the load that gave its pointer.
     pub load: Event,
 }
 
@@ -184,7 +184,7 @@ impl Blocked {
     }
 }
 
-/// A function with its judged loads and stores.
+/// A function with the loads and stores that were analysed in it.
 pub struct Judged<'t> {
     /// Index into [`Module::functions`].
     pub index: u32,
@@ -194,10 +194,10 @@ pub struct Judged<'t> {
     pub loads: Vec<Blocked>,
 }
 
-/// The maximum number of dependent loads that are followed (pointers to pointers).
+/// The largest number of dependent loads that are followed (pointers to pointers).
 const ROUNDS: usize = 4;
 
-/// Judges the functions of one module.
+/// Analyses the functions of one module: finds their blocked loads and stores.
 pub struct Judge<'a> {
     /// The module.
     pub module: &'a Module<'a>,
@@ -210,7 +210,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge for a module.
+    /// Returns the analysis of a module.
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes, effects: &'a Effects<'a>) -> Self {
         let [llvm, union] =
             [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
@@ -223,7 +223,7 @@ impl<'a> Judge<'a> {
         self.globals.get(name).copied()
     }
 
-    /// Judges the functions whose indices `is_wanted` accepts.
+    /// Analyses the functions whose indices `is_wanted` accepts.
     pub fn functions(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<Judged<'a>> {
         let judged = |index| {
             let mut body = Body::read(self.module, (self.sizes, self.effects), index);
@@ -252,9 +252,9 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
-    /// Judges every plain load of a function, in file order. Loads that could not be reused or
-    /// hoisted even without stores are left out. Loads without blockers are included. Stores that
-    /// tags alone could let LLVM sink out of a loop are added.
+    /// Analyses every plain load of a function, in file order. Loads that could not be reused or
+    /// hoisted even without stores are left out. Loads without blockers are included. Also adds
+    /// stores that tags alone could let LLVM sink out of a loop.
     ///
     /// If a load's pointer is itself loaded again, the blockers of that pointer's load also block
     /// the load.
@@ -308,8 +308,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds the stores that LLVM could sink out of a loop if tags separated the accesses in the
-    /// way. A store whose place has a blocked load in the loop is left out: freeing the load frees
-    /// the store.
+    /// way. A store is left out if a load from its address is blocked in the loop: whatever lets
+    /// LLVM hoist the load also lets it sink the store.
     fn stores(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         let mut added = Vec::new();
         for (block, events) in body.events.iter().enumerate() {
@@ -354,7 +354,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Only the first of several stores to one place is kept.
+        // Of several stores to the same address, only the first is reported.
         let mut known = HashSet::new();
         added.retain(|(_, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
@@ -364,8 +364,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether two accesses may overlap in different iterations of a loop even if their
-    /// types differed: they are based on one pointer, and are not known to access different bytes
-    /// from it.
+    /// types differed: they are based on the same pointer, and are not known to access different
+    /// bytes from it.
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
@@ -442,7 +442,7 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Adds the events that may leave a loop's iteration before the load runs.
+    /// Adds as blockers the events that may leave a loop's iteration before the load runs.
     fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;
@@ -456,8 +456,8 @@ impl<'a> Judge<'a> {
         self.sort(body, blockers);
     }
 
-    /// Returns the optimisation that a load would allow, and the events in between. A load that
-    /// does not run in every iteration may be hoisted only if it is dereferenceable.
+    /// Returns the optimisation that a load would allow, and the events that might prevent it. A
+    /// load that does not run in every iteration may be hoisted only if it is dereferenceable.
     fn wanted(
         &self,
         (body, flow): In<'_, 'a>,
@@ -496,7 +496,7 @@ impl<'a> Judge<'a> {
                 return Some((Wanted::Hoist(around.header), events));
             }
         }
-        // LLVM does not do partial redundancy for calls.
+        // LLVM does not remove partially redundant calls.
         let way = partly_back((body, flow), at, is_equal, is_start);
         let way = way.filter(|_| !body.is_reader(load) && is_fixed(&|it| it == at.block))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
@@ -533,8 +533,8 @@ impl<'a> Judge<'a> {
         free > 0 && blocked == 1
     }
 
-    /// Returns the events that may change what is loaded, or read or change what is stored. Over a
-    /// whole loop, an access to exactly the same place is [`Cause::Register`].
+    /// Returns the blockers among events: those that may change what is loaded, or read or change
+    /// what is stored. In a loop, an access to exactly the same address is [`Cause::Register`].
     fn blockers(
         &self,
         body: &Body<'a>,
@@ -576,7 +576,7 @@ impl<'a> Judge<'a> {
         blockers.dedup_by_key(|blocker| self.offset(body, blocker.event));
     }
 
-    /// Returns an event's instruction's offset, in bytes from the start of the text.
+    /// Returns the offset of an event's instruction, in bytes from the start of the text.
     pub fn offset(&self, body: &Body<'a>, event: Event) -> usize {
         match event {
             Event::Access(index) => self.instruction(index).offset as usize,
@@ -584,8 +584,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns why a call or fence may change what a load reads; `None` if it cannot. `at` is its
-    /// instruction index.
+    /// Returns why a call or fence may change what a load reads; `None` if it cannot. `at` is the
+    /// instruction index of the call or fence.
     fn of_call(&self, body: &Body<'a>, load: Event, at: usize) -> Option<Cause> {
         if body.function.instructions[at].opcode == Opcode::Fence {
             return Some(Cause::Order);
@@ -676,14 +676,14 @@ fn value(body: &Body<'_>, load: Event) -> Option<Value> {
     body.inst(load)?.result
 }
 
-/// Returns whether two accesses have one type and one place.
+/// Returns whether two accesses have the same type and the same address.
 fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     let [a, b] = [a, b].map(|it| body.key(it));
     a.is_some() && a == b
 }
 
-/// Returns whether the events of a loop begin a local variable anew, or let a call write to it, when
-/// the load's pointer points into that variable.
+/// Returns whether the load's pointer points into a local variable that an event of a loop makes
+/// new: its lifetime begins or ends, or a call may write to it.
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
     let mut bases = bases.filter(|&base| body.is_local_variable(base));

@@ -1,4 +1,4 @@
-//! Samples of a program by line, as `perf script` prints them.
+//! Reads the samples of a program by source line, as `perf script` prints them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,9 +24,9 @@ pub struct PerfScript<'s> {
 impl<'s> PerfScript<'s> {
     /// Reads the output.
     ///
-    /// A sample begins with a line that ends with an address and a symbol. Its place in the source
-    /// is the next line, if perf knows it. With a call chain each line of the chain begins with a
-    /// tab, and the first of them is where the program was.
+    /// A sample begins with a line that ends with an address and a symbol. The next line is its
+    /// source line, if perf knows it. With a call chain, each line of the chain begins with a tab,
+    /// and the first of them is where the program was.
     pub fn read(text: &'s str) -> PerfScript<'s> {
         let mut script = PerfScript { samples: 0, lines: HashMap::new() };
         let mut sample = None;
@@ -49,8 +49,8 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the source lines of the script that a location may mean. Several can match, because
-    /// perf prints only the last component of a path unless it is asked for all of it.
+    /// Returns the source lines of the script that may be the location `at`. Several may be,
+    /// because perf prints only the last component of a path unless it is asked for all of it.
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();
@@ -61,7 +61,7 @@ impl<'s> PerfScript<'s> {
     }
 }
 
-/// `f.c:12`, after which perf may write ` (discriminator 2)`.
+/// Parses `f.c:12`, after which perf may write ` (discriminator 2)`.
 fn place(line: &str) -> Option<(&str, u32)> {
     let line = line.strip_prefix("  ")?;
     let end = line.find(" (discriminator").unwrap_or(line.len());
@@ -69,7 +69,7 @@ fn place(line: &str) -> Option<(&str, u32)> {
     Some((file, number.parse().ok()?))
 }
 
-/// The symbol in `5586df7fe164 fill` and in `hot 3720 601.2: 250000 cpu-clock: 5586df7fe164
+/// Returns the symbol in `5586df7fe164 fill` and in `hot 3720 601.2: 250000 cpu-clock: 5586df7fe164
 /// fill+0x14 (/tmp/hot)`.
 fn symbol(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once(": ").unwrap_or(("", line));

@@ -1,4 +1,4 @@
-//! A sample of the loads: how often LLVM removes a load once the blamed accesses are to other memory.
+//! Measures how often LLVM removes a load once alias scopes separate it from the blamed accesses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,9 +9,9 @@ use super::{Blocked, Body, Cause, Event, Judge, Judged, Wanted, is_renewed};
 
 /// LLVM's results for the loads that it was asked about.
 pub struct Sample {
-    /// By load, with the blamed accesses in scopes of their own.
+    /// The result for each load, with the blamed accesses in other alias scopes than the load.
     outcomes: HashMap<usize, Outcome>,
-    /// The loads that it removes or moves as the module is.
+    /// The loads that LLVM removes or moves in the unmodified module.
     gone: HashSet<usize>,
     /// The numbers of loads.
     pub figures: Figures,
@@ -21,30 +21,30 @@ pub struct Sample {
 #[derive(Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Figures {
-    /// Loads that the passes keep and that stores and calls alone are blamed for.
+    /// The loads that LLVM's passes keep, and for which only stores and calls are blamed.
     pub blamed: usize,
-    /// The loads among these that LLVM was asked about.
+    /// The loads of `blamed` that LLVM was asked about.
     pub asked: usize,
-    /// The asked ones that LLVM removes or hoists if what is blamed is to other memory.
+    /// The loads of `asked` that LLVM removes or hoists if scopes separate what is blamed.
     pub gone: usize,
-    /// Loads that the passes keep, blamed or not, that LLVM was asked about with all that is to
-    /// other places told apart.
+    /// Loads that the passes keep, blamed or not. LLVM was asked about them with scopes that
+    /// separate them from all accesses to other addresses.
     pub tried: usize,
-    /// The tried ones that LLVM then removes or hoists: memory keeps them.
+    /// The loads of `tried` that LLVM then removes or hoists: other accesses prevented it.
     pub gone_of_tried: usize,
-    /// The ones among these that go with only the blamed told apart.
+    /// The loads of `gone_of_tried` that LLVM also removes if only what is blamed is separated.
     pub found: usize,
-    /// The others that memory keeps, by what was said about them.
+    /// The other loads of `gone_of_tried`, counted by what was reported about them.
     pub missed: BTreeMap<&'static str, usize>,
-    /// The loads that memory keeps.
+    /// The names of the loads of which `gone_of_tried` is the number.
     pub kept_by_memory: Vec<String>,
-    /// The loads that LLVM was asked about and that stay in any case.
+    /// The names of the loads that LLVM keeps in any case.
     pub stay: Vec<String>,
 }
 
 impl Sample {
-    /// Asks about `limit` loads at most for each figure, spread over all that
-    /// `has_load` admits. `name` gives a load its name in the figures.
+    /// Asks LLVM about at most `limit` loads for each figure, spread over all that `has_load`
+    /// accepts. `name` returns a load's name for the figures.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Sample {
         let trials: Vec<Trial> = open.map(|(load, it)| of_blamed(load, it)).collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
-        // LLVM takes the value for undefined if the call is to other memory.
+        // If the call is to other memory, LLVM takes the loaded value for undefined.
         let is_filled = |load: &usize| {
             let body = &by_load[load].body;
             is_renewed(body, &body.events.concat(), Event::Access(*load))
@@ -122,7 +122,7 @@ impl Sample {
         self.outcomes.get(&load).copied()
     }
 
-    /// Returns whether LLVM removes or moves a load as the module is.
+    /// Returns whether LLVM removes or moves a load in the unmodified module.
     pub fn is_gone(&self, load: usize) -> bool {
         self.gone.contains(&load)
     }
@@ -146,8 +146,8 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
     it.opcode == Opcode::Load && !it.volatile && !it.atomic
 }
 
-/// The loads that are judged are one group, what is blamed is another: a load and the load of
-/// its pointer.
+/// Returns a trial with two groups: the load with the load of its pointer, and the events that are
+/// blamed.
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
     let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);
@@ -159,8 +159,8 @@ fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial
     Trial { load, groups: all.filter_map(|(&it, group)| Some((end(it)?, group))).collect() }
 }
 
-/// A plain load is one group. The other is all that may be to memory in its function, but for
-/// what is to the same place.
+/// Returns a trial with two groups: a plain load, and all events of its function that may access
+/// memory, except accesses to the load's address.
 fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     let body = &function.body;
     let key = |index: usize| body.pointer(index).map(|pointer| body.pointers.address(pointer));
@@ -176,8 +176,8 @@ fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     Trial { load, groups: all.collect() }
 }
 
-/// Adds the other loads of the same places: if two loads of one pointer have different scopes, LLVM
-/// heeds neither's.
+/// Adds the other loads from the same addresses. If two loads through one pointer have different
+/// scopes, LLVM ignores both scopes.
 ///
 /// LLVM: `MemoryDependenceResults::getNonLocalPointerDepFromBB`.
 fn with_equal(body: &Body<'_>, mut loads: BTreeSet<Event>) -> BTreeSet<Event> {

@@ -1,5 +1,5 @@
-//! LLVM is asked whether it would remove or hoist a load, if what is blamed could not change it.
-//! Alias scopes say so, of stores and of calls.
+//! Asks LLVM whether it would remove or hoist a load if the blamed accesses could not change it.
+//! Alias scopes on the load, the stores and the calls tell LLVM so.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use tbaa_ir::{Edits, Flow, Module, Opcode, Sizes};
 
 use super::Judge;
 
-/// LLVM cannot be asked.
+/// The reason why LLVM cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The program cannot be run.
     #[error("cannot run {0}: {1}")]
     NotRun(String, std::io::Error),
-    /// It failed, or its output cannot be read.
+    /// The program failed, or its output cannot be read.
     #[error("{0}")]
     Failed(String),
 }
@@ -24,15 +24,15 @@ pub enum AskError {
 /// LLVM's result for a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It stays where it is.
+    /// The load stays where it is.
     Kept,
-    /// It stays in the block to which LLVM moves it in the module as it is, too.
+    /// The load stays in the block to which LLVM also moves it in the unmodified module.
     Moved,
-    /// It is done in another block, and in as many loops as before.
+    /// The load is done in another block, and in as many loops as before.
     Elsewhere,
-    /// It is gone.
+    /// The load is gone.
     Removed,
-    /// It is in fewer loops than before.
+    /// The load is in fewer loops than before.
     Hoisted,
 }
 
@@ -43,28 +43,28 @@ impl Outcome {
     }
 }
 
-/// A question to LLVM: accesses of different groups are said to be to different memory. All are of
-/// one function.
+/// A question to LLVM, in which scopes declare that accesses of different groups are to different
+/// memory. All accesses are of one function.
 #[derive(Clone)]
 pub(super) struct Trial {
     /// The load that is asked about, or any access of the function.
     pub(super) load: usize,
-    /// Bytes from the start of the text to the ends of the instructions, each with its group.
+    /// For each instruction, the bytes from the start of the text to its end, and its group.
     pub(super) groups: Vec<(usize, usize)>,
 }
 
-/// `opt`, and the passes that are asked.
+/// The program `opt`, and the passes that it runs.
 pub struct Opt<'a> {
     /// The program.
     pub program: String,
     /// The function passes.
     pub passes: &'a str,
-    /// Called with the work that begins, for a user who waits.
+    /// Called with a description of the work that begins, to show it to the user.
     pub tell: fn(String),
 }
 
 impl Opt<'_> {
-    /// Gives every value a name, by which it is found again.
+    /// Gives every value a name, by which it is found in later output.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Opt<'_> {
     }
 
     /// Cuts out one function, which LLVM optimises in much less time than the whole module. Returns
-    /// the whole text if `llvm-extract` is not there.
+    /// the whole text if `llvm-extract` cannot be run.
     #[must_use]
     pub fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
         let (folder, name) = match self.program.rfind('/') {
@@ -101,10 +101,10 @@ impl Opt<'_> {
     }
 }
 
-/// The counts of a function's blocks in their order; `None` where LLVM knows none.
+/// The counts of a function's blocks, in their order; `None` if LLVM knows no count.
 pub type BlockCounts = Vec<Option<u64>>;
 
-/// Returns by function how often the blocks of a profiled module run, by LLVM's
+/// Returns for each function how often its blocks run in a profiled module, according to LLVM's
 /// `print<block-freq>`.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ pub fn block_counts(opt: &str, text: &[u8]) -> Result<HashMap<Vec<u8>, BlockCoun
     Ok(by_name)
 }
 
-/// Runs a program of LLVM's on a text.
+/// Runs a program of LLVM on a text.
 fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskError> {
     let fail = |why: String| AskError::Failed(format!("cannot ask {program}: {why}"));
     let mut command = Command::new(program);
@@ -133,7 +133,7 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskErro
     let mut child = command.spawn().map_err(|error| AskError::NotRun(program.to_owned(), error))?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        // An early end of the program shows in its status.
+        // If the program ends early, its status says so.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
         child.wait_with_output()
     });
@@ -145,11 +145,11 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskErro
     Err(fail(format!("{}, {}", output.status, errors.lines().next().unwrap_or("it says nothing"))))
 }
 
-/// A place where a load is done: in how many loops a block is, and its label.
+/// A place where a load is done: the number of loops around a block, and the block's label.
 type Place = (usize, String);
 
-/// The places where loads are done, by function and the name of the value in the module as it is
-/// written. LLVM gives a load that it moves to some ways another name.
+/// The places where loads are done, by function and by the value's name in the input. LLVM gives a
+/// load another name if it moves the load to only some paths.
 ///
 /// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
@@ -196,7 +196,7 @@ impl Places {
         self.0.get(function)?.get(value)
     }
 
-    /// The greatest number of loops that a load is in; `None` if it is not done.
+    /// Returns the largest number of loops around a load; `None` if the load is not done.
     fn depth(&self, function: &[u8], value: &str) -> Option<usize> {
         self.get(function, value)?.last().map(|it| it.0)
     }
@@ -212,7 +212,7 @@ pub struct Prover<'a> {
 }
 
 impl<'a> Prover<'a> {
-    /// Optimises the module as it is.
+    /// Optimises the unmodified module.
     ///
     /// # Errors
     ///
@@ -233,20 +233,20 @@ impl<'a> Prover<'a> {
         self.functions[self.module().instructions()[load].function as usize]
     }
 
-    /// The name of a load's result without `%`.
+    /// Returns the name of a load's result, without `%`.
     fn value(&self, load: usize) -> Option<&'a str> {
         let span = self.module().result_span(&self.module().instructions()[load])?;
         std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
-    /// Returns whether LLVM does a load in as many loops as the module says, without any change.
+    /// Returns whether LLVM keeps a load of the unmodified module in as many loops.
     pub(super) fn is_kept(&self, load: usize) -> bool {
         let depth = |of: &Places| of.depth(self.function(load), self.value(load)?);
         depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))
     }
 
-    /// Asks for every trial what becomes of its load. Trials of different
-    /// functions are asked at once.
+    /// Asks LLVM what happens to the load of each trial. Trials of different functions share one
+    /// run.
     pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, AskError> {
         let mut outcomes = vec![Outcome::Kept; trials.len()];
         let mut left: Vec<usize> = (0..trials.len()).collect();
@@ -276,14 +276,14 @@ impl<'a> Prover<'a> {
         Ok(outcomes)
     }
 
-    /// Returns LLVM's vectorised module, with the scopes of some trials, which have no access in
-    /// common.
+    /// Returns the module as LLVM vectorises it, with the scopes of some trials. No two trials have
+    /// an access in common.
     pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, AskError> {
         (self.opt.tell)(format!("asking opt of {} loops", trials.len()));
         self.opt.run(&self.scoped(trials), &self.opt.with_vectors())
     }
 
-    /// Returns the remarks of LLVM's vectoriser on the module as it is.
+    /// Returns the remarks of LLVM's vectoriser on the unmodified module.
     pub(super) fn remarks(&self) -> Result<String, AskError> {
         let passes = format!("-passes={}", self.opt.with_vectors());
         let only = "-pass-remarks-filter=loop-vectorize";
@@ -292,7 +292,7 @@ impl<'a> Prover<'a> {
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
-    /// The module with alias scopes that tell the groups of some trials apart.
+    /// Returns the module with alias scopes that separate the groups of each trial.
     fn scoped<'t>(&self, trials: impl IntoIterator<Item = &'t Trial>) -> Vec<u8> {
         let text = self.module().text();
         let (mut edits, mut nodes) = (Edits::default(), String::from("\n"));

@@ -1,10 +1,10 @@
-//! Loops that LLVM does not vectorise, or only behind a check at run time, because two accesses
-//! in them may overlap as far as their types tell.
+//! Finds loops that LLVM does not vectorise, or only with a check at run time, because the types of
+//! two accesses allow an overlap.
 //!
-//! LLVM is asked. Accesses that may overlap by their pointers alone are one group: no type can
-//! separate them. Each group gets an alias scope of its own, and LLVM shows what it does with the
-//! loop if no two groups overlap. If that is more, two groups at a time share one scope. Where LLVM
-//! then does less, these two are to blame.
+//! This module asks LLVM. Accesses that may overlap by their pointers alone are one group: no type
+//! can separate them. Each group gets an alias scope of its own, and LLVM shows what it does with
+//! the loop if no two groups overlap. If that is more, two groups at a time share one scope. If
+//! LLVM then does less, these two groups are to blame.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,21 +14,21 @@ use super::proof::spread;
 use super::prove::{AskError, Prover, Trial};
 use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
 
-/// The most pairs of groups in one loop that LLVM is asked about.
+/// The largest number of pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
 
 /// An innermost loop with two groups of accesses that may overlap because their types do not
 /// separate them.
 struct Candidate<'f, 't> {
-    /// Index into the functions that are judged.
+    /// The index of the loop's function in the list of analysed functions.
     function: usize,
     body: &'f Body<'t>,
     flow: &'f Flow,
     around: &'f Loop,
     name: (&'t [u8], &'t [u8]),
-    /// Accesses that are one group, as indices into the module's instructions.
+    /// Groups of accesses, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
-    /// Two groups, and an access of the first with one of the second that may overlap it.
+    /// Pairs of groups, each with two accesses, one of each group, that may overlap.
     pairs: Vec<(usize, usize, Blocker)>,
 }
 
@@ -50,8 +50,8 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// Finds the blocked loops with an access that `is_wanted` admits, each with the index of its
-/// function. LLVM is asked about `limit` loops at most.
+/// Finds the blocked loops with an access that `is_wanted` accepts, each with the index of its
+/// function. LLVM is asked about at most `limit` loops.
 ///
 /// # Errors
 ///
@@ -168,7 +168,7 @@ fn candidates<'f, 'a>(
             }
             let meets =
                 |group: &Vec<usize>| group.iter().any(|&other| judge.may_meet(body, access, other));
-            // An access may join groups that were apart before.
+            // An access may join groups that were separate before.
             let mut joined = vec![access];
             while let Some(at) = groups.iter().position(&meets) {
                 joined.extend(groups.swap_remove(at));
@@ -196,7 +196,7 @@ struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
 
 impl Results {
     fn get(&self, (function, header): (&[u8], &[u8])) -> Vectors {
-        // The old blocks are gone if the whole loop is done in vectors.
+        // If the whole loop is done in vectors, the old blocks are gone.
         let key = (function.to_vec(), header.to_vec());
         self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
     }

@@ -1,14 +1,14 @@
-//! Walks backwards from a load to the accesses that have its value.
+//! Searches backwards from a load for the accesses that have its value.
 
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// The most events and blocks that a backward walk passes. Optimisers give up sooner.
+/// The largest number of events and blocks on a backward search. Optimisers give up sooner.
 /// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
 const FAR: usize = 512;
 
-/// The set of blocks that a walk has visited. Starting the next walk takes constant time: it only
-/// counts up.
+/// The set of blocks that a search has visited. It takes constant time to start the next search,
+/// which only increases a counter.
 #[derive(Default)]
 pub(super) struct Marks {
     of: Vec<u32>,
@@ -30,7 +30,7 @@ impl Marks {
     }
 }
 
-/// The result of a backward walk: the accesses where it ended, and the events that it passed.
+/// The result of a backward search: the accesses where it ended, and the events that it passed.
 pub(super) struct Way {
     pub(super) found: Vec<Event>,
     pub(super) passed: Vec<Event>,
@@ -43,9 +43,9 @@ pub(super) struct Point {
     pub(super) event: usize,
 }
 
-/// Walks back from `from` on every path, until `is_equal` accepts an event. Returns the accepted
+/// Searches back from `from` on every path, until `is_equal` accepts an event. Returns the accepted
 /// events and the passed ones. Returns `None` if a path reaches the function's entry or an event
-/// that `is_start` accepts (no earlier value is valid there), or if the walk is longer than
+/// that `is_start` accepts (no earlier value is valid there), or if the search is longer than
 /// [`FAR`].
 pub(super) fn back(
     (body, flow): (&Body<'_>, &Flow),
@@ -85,8 +85,8 @@ pub(super) fn back(
     Some(way)
 }
 
-/// Like [`back`], if exactly one predecessor of the block has no equal access: an optimiser could
-/// load there. Returns `None` if more or none lack one. LLVM: `GVNPass::PerformLoadPRE`.
+/// Like [`back`], for a block with exactly one predecessor that has no equal access: an optimiser
+/// could load there. Otherwise returns `None`. LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,

@@ -1,4 +1,4 @@
-//! Findings, up to a limit.
+//! A list of findings, whose length is limited.
 
 use std::{collections::BTreeMap, ops::Deref};
 
@@ -8,14 +8,14 @@ use super::{Code, Diagnostic, Level};
 /// every pair of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FindingLimits {
-    /// The most findings of one code; 100 by default.
+    /// The largest number of findings of one code; 100 by default.
     pub by_code: usize,
-    /// The most findings of all codes together; 1000 by default.
+    /// The largest number of findings of all codes together; 1000 by default.
     pub in_all: usize,
 }
 
 impl FindingLimits {
-    /// Keeps all findings, whatever memory they take.
+    /// No limits: all findings are kept, whatever memory they take.
     pub const NONE: FindingLimits = FindingLimits { by_code: usize::MAX, in_all: usize::MAX };
 }
 
@@ -36,8 +36,8 @@ pub struct LeftOut {
     pub at_least: bool,
 }
 
-/// The findings of [`verify`](crate::verify) or [`lint`](crate::lint): a list in order of
-/// place, and the numbers of findings that [`FindingLimits`] left out.
+/// The findings of [`verify`](crate::verify) or [`lint`](crate::lint): a list in the order of the
+/// text, and the numbers of findings that [`FindingLimits`] left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
     found: Vec<Diagnostic>,
@@ -61,7 +61,7 @@ impl Findings {
         !full
     }
 
-    /// Adds a finding for the caller to fill in; `None` if there are enough.
+    /// Adds a finding for the caller to fill in; `None` if the limit is reached.
     pub(crate) fn add(
         &mut self,
         (code, level): (Code, Level),
@@ -76,7 +76,7 @@ impl Findings {
         self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code
     }
 
-    /// Takes note that the search for a code ended early.
+    /// Records that the search for a code ended early.
     pub(crate) fn stop(&mut self, code: Code) {
         self.beyond(code).at_least = true;
     }
@@ -93,7 +93,7 @@ impl Findings {
         &mut self.found[at]
     }
 
-    /// Adds the findings of another check of the same input, and sorts all by place.
+    /// Adds the findings of another check of the same input, and sorts all by their position.
     #[must_use]
     pub fn and(mut self, others: Findings) -> Findings {
         for LeftOut { code, count, at_least } in others.left_out.into_values() {
@@ -105,7 +105,7 @@ impl Findings {
         self.in_order()
     }
 
-    /// Sorts the findings by place. The order of findings at one place, or without a text, is kept.
+    /// Sorts the findings by their position in the text. At one position their order is kept.
     pub(crate) fn in_order(mut self) -> Findings {
         self.found.sort_by_key(Diagnostic::place);
         self

@@ -7,7 +7,7 @@ use tbaa::wellformed::Level;
 /// Defines the lints, each with its level and its title.
 macro_rules! lints {
     ($($name:ident: $level:expr, $title:literal;)*) => {
-        /// Something that LLVM accepts and that is wrong or suspicious, in order of number.
+        /// Something that LLVM accepts although it is wrong or suspicious, in order of number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -38,7 +38,7 @@ macro_rules! lints {
 
 const ERROR: Option<Level> = Some(Level::Error);
 const WARNING: Option<Level> = Some(Level::Warning);
-/// A finding costs speed, and never correctness.
+/// The level of lints that find a loss of speed, never a wrong answer. They are off by default.
 const OFF: Option<Level> = None;
 
 lints! {

@@ -9,8 +9,8 @@ pub use findings::{FindingLimits, Findings, LeftOut};
 pub use lint::Lint;
 pub use tbaa::wellformed::{Level, Rule};
 
-/// The subject of a finding: a rule of the verifier, `TBAA001` to `TBAA099`, or
-/// a lint, from `TBAA101` on. A code never changes its meaning.
+/// The subject of a finding: a rule of the verifier, `TBAA001` to `TBAA099`, or a lint, from
+/// `TBAA101` on. A code never changes its meaning.
 ///
 /// ```
 /// use tbaa_check::{Code, verify::Rule};
@@ -160,18 +160,18 @@ impl Diagnostic {
         self.notes.push(note.into());
     }
 
-    /// Adds a note about the consequence, and says what to do.
+    /// Adds a note about the consequence, and the remedy.
     pub(crate) fn explain(&mut self, note: impl Into<String>, help: impl Into<String>) {
         self.note(note);
         self.advise(help);
     }
 
-    /// Says what to do.
+    /// Sets the remedy.
     pub(crate) fn advise(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());
     }
 
-    /// Returns the key by which findings are sorted by place.
+    /// Returns the key by which findings are sorted: the position in the text, then the code.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
     }

@@ -1,4 +1,4 @@
-//! Name clashes: several types with one name, and alias answers that allow for them.
+//! Name clashes (several types with one name), and alias answers that allow for them.
 
 use super::summary::Summary;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
@@ -6,7 +6,7 @@ use tbaa::{
     Access, AliasResult, AliasRule, Format, Graph, NodeId, Oracle, TagId, TypeId, TypeKind,
 };
 
-/// A name that several types have under one root.
+/// A name that several types under one root have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Clash {
@@ -24,19 +24,19 @@ pub struct Clash {
 pub struct LinkedType {
     /// The type in the merged graph.
     pub ty: TypeId,
-    /// The module that has it; the first by name if there are several.
+    /// The module that has the type; the first by name if there are several.
     pub module: String,
-    /// The sorted indices of all modules that have it as a scalar; empty for other types.
+    /// The sorted indices of all modules that have the type as a scalar; empty for other types.
     scalar_of: Vec<u32>,
 }
 
-/// Returns whether two types with one name may be meant as one. Two scalars of one module are not:
-/// the module's front end distinguishes them by their parents.
+/// Returns whether two types with one name may be meant as one type. Two scalars of the same module
+/// are not, because the module's front end distinguishes them by their parents.
 fn may_be_one(a: &[u32], b: &[u32]) -> bool {
     !a.iter().any(|module| b.binary_search(module).is_ok())
 }
 
-/// Returns whether one module has all of these types, as scalars.
+/// Returns whether one module has all of these types as scalars.
 fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     let has_all =
         |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
@@ -66,10 +66,10 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
     clashes
 }
 
-/// An access that goes through more types with clashing names than this counts as going through
-/// all.
+/// The largest number of types with clashing names in one list. An access that goes through more
+/// counts as going through all.
 const MOST: usize = 64;
-/// The most steps for one access, so that no graph makes a link slow.
+/// The largest number of steps for one access, so that no graph makes a link slow.
 const STEPS: usize = 4096;
 
 /// The types with clashing names that an access goes through, with the number of each clash; `None`
@@ -84,7 +84,7 @@ type Through = Option<Vec<(u32, TypeId)>>;
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
-    /// For each tag, an index into `through`; 0 if it goes through no clash.
+    /// For each tag, an index into `through`; 0 if the tag goes through no clash.
     of_tag: Vec<u32>,
     through: Vec<Through>,
     /// For each scalar with a clashing name, the modules that have it.
@@ -204,9 +204,9 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Whole,
-    /// Bytes from its start.
+    /// The bytes from this offset on.
     At(u64),
-    /// Nothing of it: the type is a parent of the accessed type.
+    /// Nothing of the type, which is a parent of the accessed type.
     Above,
 }
 
@@ -230,7 +230,7 @@ fn descend(graph: &Graph, ty: TypeId, place: Part, work: &mut Vec<(TypeId, Part)
             None => overlapping || Some(field.offset) == last,
         };
         if inside {
-            // The element of an array, if the field is one.
+            // If the field is an array, this is the offset in one element.
             let size = graph.ty(field.ty).size().filter(|&size| size > 0);
             work.push((field.ty, Part::At(size.map_or(into, |size| into % size))));
         }

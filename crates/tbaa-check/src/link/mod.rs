@@ -62,7 +62,7 @@ use tbaa::{AliasRule, Graph, GraphError, NodeId, TagId};
 pub struct Linked {
     summary: Summary,
     graph: Graph,
-    /// The node of each of the summary's places.
+    /// The graph's node for each place (index) in the summary.
     ids: Vec<NodeId>,
     maps: Vec<NodeMap>,
     clashes: Vec<Clash>,
@@ -79,8 +79,8 @@ impl Linked {
         Linked::build(summary, maps)
     }
 
-    /// Makes a graph of a summary, whatever it was linked from. Its nodes are
-    /// found by their places ([`Linked::node_at`]). Fails with [`GraphError::Full`].
+    /// Makes a graph of a summary of any number of modules. [`Linked::node_at`] finds its nodes by
+    /// their places. Fails with [`GraphError::Full`].
     pub fn from_summary(summary: Summary) -> Result<Linked, GraphError> {
         Linked::build(summary, Vec::new())
     }
@@ -97,7 +97,7 @@ impl Linked {
         &self.graph
     }
 
-    /// Returns the summary of all that was linked.
+    /// Returns the summary of all linked modules.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }

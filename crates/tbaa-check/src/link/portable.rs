@@ -1,4 +1,4 @@
-//! The serialised form of a summary: each string once, operands by number.
+//! The serialised form of a summary: each string once, and operands as indices.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(super) struct Portable {
     nodes: Vec<Node>,
 }
 
-/// A name, which nearly always is UTF-8.
+/// A name, which is nearly always UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Text {
@@ -20,7 +20,7 @@ enum Text {
     Bytes(Vec<u8>),
 }
 
-/// Roles, the first module, the origin, the operands, and of a scalar all modules.
+/// A node: its roles, first module, origin and operands; for a scalar, all its modules.
 #[derive(Serialize, Deserialize)]
 struct Node(u8, u32, Option<(u32, u32)>, Vec<Op>, #[serde(default)] Vec<u32>);
 
@@ -84,7 +84,7 @@ impl TryFrom<Portable> for Summary {
             strings: strings.into_iter().map(bytes).collect(),
             nodes: nodes.into_iter().map(node).collect(),
         };
-        // The file may not be in order.
+        // The file may not be sorted.
         Ok(Summary::link(&[&read]).0)
     }
 }

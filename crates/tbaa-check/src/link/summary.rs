@@ -1,11 +1,11 @@
-//! A module's TBAA nodes by their content alone, in canonical order.
+//! Summaries: a module's TBAA nodes by their content alone, in canonical order.
 
 use std::cmp::Ordering;
 use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Graph, GraphError, Int, NodeId, Operand, TypeKind};
 
-/// An operand of a summary's node; names and strings by their numbers.
+/// An operand of a summary's node. Strings and nodes are given by their indices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Op {
@@ -22,7 +22,7 @@ pub(super) enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Origin {
     pub(super) module: u32,
-    /// Its place among such nodes of its module.
+    /// The node's index among such nodes of its module.
     pub(super) place: u32,
 }
 
@@ -36,18 +36,18 @@ pub(super) const TAG: u8 = 1;
 pub(super) const COPY: u8 = 2;
 pub(super) const TYPE: u8 = 4;
 
-/// The modules' facts about a node; linking two summaries joins them.
+/// The facts about a node. When summaries are linked, their facts are joined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Facts {
     pub(super) roles: u8,
-    /// Index of the first module by name that has the node.
+    /// The index of the first module by name that has the node.
     pub(super) module: u32,
-    /// The indices of all modules that have it, sorted, if it is a scalar.
+    /// The sorted indices of all modules that have the node, if it is a scalar.
     pub(super) scalar_of: Vec<u32>,
 }
 
 impl Facts {
-    /// Gives the modules other indices.
+    /// Replaces the indices of modules: `modules` has the new index of each.
     fn renumber(&mut self, modules: &[u32]) {
         for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
             *module = modules[*module as usize];
@@ -79,7 +79,7 @@ pub struct Summary {
     pub(super) nodes: Vec<(Key, Facts)>,
 }
 
-/// The new places of a linked summary's or graph's nodes in the result.
+/// The new places (indices) of the nodes of a summary or graph that was linked.
 #[derive(Clone, Debug, Default)]
 pub struct NodeMap {
     to: Vec<Option<u32>>,
@@ -179,7 +179,7 @@ impl Summary {
             let operands = key.ops.iter().map(operand).collect();
             ids.extend(graph.insert_group(&[Draft { distinct, operands }])?);
         }
-        // Tags are numbered in the order in which they are marked.
+        // Tags get their indices in the order of these calls.
         for role in [TAG, COPY, TYPE] {
             for (&id, (_, facts)) in ids.iter().zip(&self.nodes) {
                 match role & facts.roles {
@@ -194,7 +194,7 @@ impl Summary {
     }
 }
 
-/// Returns whether a node is more than its content: distinct, or a root without a name.
+/// Returns whether a node has an identity of its own: it is distinct, or a root without a name.
 fn is_own(graph: &Graph, id: NodeId) -> bool {
     let ty = graph.type_of(id).map(|ty| graph.ty(ty));
     let is_root = ty.is_some_and(|ty| ty.kind() == TypeKind::Root && ty.name().is_none());
@@ -315,7 +315,7 @@ impl Union {
     }
 }
 
-/// Sorts names; returns also the place of each.
+/// Sorts names, and returns them with the new index of each.
 fn ranked<T: Ord>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
     let mut names: Vec<(T, usize)> = names.into_iter().zip(0..).collect();
     names.sort();

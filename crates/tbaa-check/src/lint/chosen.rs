@@ -1,4 +1,4 @@
-//! Loads through pointers that are chosen among memory of several types.
+//! Finds loads through pointers that are chosen among memory of several types.
 
 use super::function::Read;
 use super::{Lint, Report, Subject};
@@ -6,7 +6,7 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, TagId};
 use tbaa_ir::{Address, Module, Object, Opcode};
 
-/// Accesses through one pointer that are compared with a load.
+/// The largest number of accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;
 
 pub(super) fn look(
@@ -47,8 +47,8 @@ pub(super) fn look(
         }
     }
     for (load, tag, arms) in chosen {
-        // LLVM loads from both if one is a slot that it splits. Otherwise, memory that is loaded at
-        // two widths was often stored by neither type.
+        // If a pointer is to a stack slot that LLVM splits, LLVM loads from both. Otherwise only
+        // stores count: memory that is loaded at two widths was often stored as neither type.
         let has_slot = arms.iter().any(|arm| pointers.object(arm.base) == Object::Local);
         let mut others = arms.iter().filter_map(|arm| through.get(arm)).flatten();
         let other = others.find(|(_, its, opcode)| {

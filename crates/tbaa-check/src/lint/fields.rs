@@ -1,4 +1,4 @@
-//! Fields that overlap although LLVM answers NoAlias between accesses to them.
+//! Finds fields that overlap although LLVM answers NoAlias between accesses to them.
 
 use super::{Lint, Report, Subject, width};
 use tbaa::parts::Shape;
@@ -16,8 +16,8 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// Accesses that each access is compared with: a type may have a million equal
-/// fields, each with tags of its own.
+/// The largest number of accesses that each access is compared with. A type may have a million
+/// equal fields, each with tags of its own.
 const COMPARED: usize = 64;
 
 /// Bytes of a base type that an instruction accesses.
@@ -43,7 +43,7 @@ fn accessed(subject: &Subject, all: &[Instruction], report: &mut Report) {
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
         for (i, a) in bytes.iter().enumerate() {
-            // Several may start at the same byte.
+            // Several accesses may start at the same byte.
             let after = i + bytes[i..].partition_point(|b| b.start == a.start);
             let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
             for b in inside.take(COMPARED).filter(|b| !oracle.may_alias(a.tag, b.tag)) {
@@ -70,7 +70,7 @@ const HELP: &str = "correct the offsets; if the fields overlap on purpose they a
                     accesses to it share one tag";
 
 /// Compares the fields of each type by their offsets and minimum sizes. Without code it is unknown
-/// whether a field is accessed; bit-fields, which are not, are skipped.
+/// whether a field is accessed. So bit-fields, which are not accessed, are skipped.
 fn declared(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
@@ -84,8 +84,8 @@ fn declared(subject: &Subject, report: &mut Report) {
             let (a, b) = (&pair[0], &pair[1]);
             let Some(size) = sizes.of(a.ty) else { continue };
             let end = a.offset.saturating_add(size);
-            // Equal offsets are the members of a union; fields of one type that
-            // overlap are bit-fields.
+            // Fields at equal offsets are members of a union. Fields of one type that overlap are
+            // bit-fields.
             if a.ty == b.ty || !(a.offset < b.offset && b.offset < end) {
                 continue;
             }
@@ -109,7 +109,7 @@ fn declared(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// The bytes that a type surely has.
+/// Finds the minimum size of types, in bytes.
 struct Least<'s> {
     subject: &'s Subject<'s>,
     known: HashMap<NodeId, Option<u64>>,

@@ -1,8 +1,8 @@
 //! Reads the memory events of a function, in block order, with the place of each access.
 //!
-//! Two accesses are to one place if their pointers have one address. Front ends load the same
-//! pointer again and again: two such loads are one value if nothing in between may have changed it,
-//! as an optimizer assumes too.
+//! Two accesses are to one place if their pointers have the same address. Front ends load the same
+//! pointer again and again: two such loads have the same value if nothing in between may have
+//! changed it, as an optimizer assumes too.
 //!
 //! A call of a small function of the module is replaced by that function's events.
 
@@ -16,13 +16,13 @@ use tbaa_ir::{
 };
 use tbaa_types::{Type, TypeKind};
 
-/// The most loaded pointers that are remembered at a time. Every store is compared with each.
+/// The largest number of loaded pointers that are remembered. Every store is compared with each.
 const LOADED: usize = 32;
 
-/// The most loaded pointers that are remembered at the ends of all blocks of a function.
+/// The largest number of loaded pointers that are remembered at the ends of a function's blocks.
 const REMEMBERED: usize = 1 << 20;
 
-/// The most instructions of a function whose events replace a call of it.
+/// The largest number of instructions in a small function, whose events replace a call of it.
 const SMALL: usize = 64;
 
 /// The deepest nesting of calls that are replaced by the callee's events.
@@ -31,7 +31,7 @@ const NESTED: usize = 3;
 /// A place in memory: bytes at a fixed offset from a base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The number of the address without its offset: equal numbers mean equal addresses.
+    /// The index of the address without its offset: equal indices mean equal addresses.
     pub(super) base: usize,
     pub(super) offset: i64,
     bytes: Option<u64>,
@@ -68,13 +68,13 @@ pub(super) struct Access {
     pub(super) mask: Option<Value>,
 }
 
-/// A step of a function that matters to memory.
+/// A step of a function that reads or may change memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// Memory may change in ways that tags do not describe: by the call with this index in the
     /// function, or (`None`) by anything.
     Change(Option<usize>),
-    /// The lifetime of a slot begins or ends: its contents are gone.
+    /// The lifetime of a stack slot begins or ends, so its contents are lost.
     Fresh(Value),
     Access(Access),
 }
@@ -103,14 +103,14 @@ pub(super) struct Functions<'a> {
 /// The events that a small function always runs, up to its first branch.
 struct Small {
     events: Vec<Event>,
-    /// For each base of its places, its meaning for the caller.
+    /// For each base in the events, its meaning for the caller.
     bases: Vec<Base>,
 }
 
 #[derive(Clone, Copy)]
 enum Base {
     Parameter(usize),
-    /// A stack slot of the function itself.
+    /// A stack slot of the small function itself.
     Own,
     Other,
 }
@@ -133,7 +133,7 @@ struct Known<'t, 'f> {
     functions: &'f Functions<'t>,
     read: Read<'t>,
     bases: HashMap<Address, usize>,
-    /// The known contents of memory here, and at the end of each block that has been read.
+    /// The known contents here. `ends` has those at the end of each block that has been read.
     loaded: Vec<Loaded>,
     ends: Vec<Option<Vec<Loaded>>>,
     /// The nesting depth of calls that are replaced by the callee's events.
@@ -313,8 +313,8 @@ impl<'t> Known<'t, '_> {
         let function = Rc::clone(&self.read.function);
         let instruction = &self.functions.module.instructions()[index];
         let is_read = instruction.opcode == Opcode::Load;
-        // A volatile store is for an observer who may change memory. An atomic access lets other
-        // threads run.
+        // A volatile store may make a device change memory. An atomic access lets other threads
+        // run.
         if instruction.atomic || instruction.volatile && !is_read {
             self.change(None);
         }

@@ -1,4 +1,4 @@
-//! Scalars whose names say one kind of type, and whose accesses are of another kind.
+//! Finds scalars whose names suggest one kind of type, and whose accesses are of another kind.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
@@ -16,9 +16,9 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind that a type node's name says; `None` for most names. Many front ends name
-    /// scalars after variables or regions, which hold any kind. An 8-bit type says nothing either:
-    /// it often represents all others.
+    /// Returns the kind that a type node's name suggests; `None` for most names. Many front ends
+    /// name scalars after variables or regions, which hold any kind. An 8-bit type suggests no kind
+    /// either, because it often represents all others.
     fn of_name(name: &[u8]) -> Option<Kind> {
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
         Some(match &name[..] {
@@ -50,8 +50,8 @@ impl Kind {
         })
     }
 
-    /// Returns whether an access of kind `accessed` fits. An integer may hold the bits of anything,
-    /// and passes replace floating-point accesses with integer ones.
+    /// Returns whether a scalar of this kind allows an access of kind `accessed`. An integer may
+    /// hold the bits of anything, and passes replace floating-point accesses with integer ones.
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {

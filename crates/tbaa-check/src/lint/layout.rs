@@ -1,4 +1,4 @@
-//! Field offsets against the module's own struct types.
+//! Compares field offsets with the module's own struct types.
 
 use super::{Lint, Report, Subject};
 use crate::diagnostic::Label;
@@ -27,7 +27,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if named.is_empty() {
         return;
     }
-    // A module without a data layout may get that of any target later.
+    // If a module has no data layout, it may get that of any target later.
     let layout = module.data_layout().and_then(|(text, _)| std::str::from_utf8(text).ok());
     let Some(layout) = layout.and_then(|layout| layout.parse::<DataLayout>().ok()) else { return };
     let mut context = Context::new();
@@ -122,7 +122,7 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
             _ => return None,
         }
     };
-    // The element is followed by padding, where a field may start.
+    // Padding follows the element, and a field may start there.
     let size = fixed(layouts.store_size(ty).ok()?)?;
     (rest < size).then_some(Wrong::Inside(rest, what))
 }
@@ -131,8 +131,8 @@ fn fixed(size: tbaa_types::TypeSize) -> Option<u64> {
     (!size.scalable).then_some(size.min)
 }
 
-/// Returns whether a struct is empty or ends with a flexible array: a field may start after its
-/// end.
+/// Returns whether a struct is empty or ends with a flexible array, so that a field may start after
+/// its end.
 fn ends_open(context: &Context, mut ty: Type) -> bool {
     loop {
         match context.kind(ty) {

@@ -1,5 +1,5 @@
-//! Struct members that are accessed under tags that exclude each other, over all functions of a
-//! module.
+//! Finds struct members that are accessed under tags that exclude each other, over all functions of
+//! a module.
 
 use super::function::Member;
 use super::{Lint, Report, Subject};
@@ -9,13 +9,13 @@ use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::Type;
 
-/// The most tags of one place that are compared: a hostile text may have thousands.
+/// The largest number of compared tags for one member. A hostile text may have thousands.
 const COMPARED: usize = 16;
 
-/// An access to a place: its tag, the type that it loads or stores, and the instruction.
+/// An access to a struct member: its tag, the type that it loads or stores, and the instruction.
 type Access<'a> = (TagId, Type, &'a Instruction);
 
-/// The accesses to places of structs.
+/// The accesses to members of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     places: IndexMap<Member, Vec<Access<'a>>>,
@@ -23,7 +23,7 @@ pub(super) struct Members<'a> {
     whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
-/// Returns whether this lint is on and suits the graph: some tag is not clang's. clang gives
+/// Returns whether this lint is on, and the graph has a tag that is not clang's. clang gives
 /// members of unions one tag, and C++ may store objects of several types in the same bytes of a
 /// struct one after the other.
 pub(super) fn are_wanted(graph: &Graph, report: &Report) -> bool {
@@ -63,7 +63,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports each place, and each struct, once.
+    /// Reports each member, and each struct, once.
     ///
     /// Only accesses of different LLVM types indicate a union: source types that share a struct
     /// have the same LLVM type, and so do their members.

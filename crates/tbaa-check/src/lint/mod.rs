@@ -27,7 +27,7 @@ use report::Report;
 use tbaa::Graph;
 use tbaa_ir::Module;
 
-/// Reports what is suspicious in a module, in order of place.
+/// Reports what is suspicious in a module, in the order of the text.
 ///
 /// The lints see unused nodes only if the module was read with [`Keep::All`](tbaa_ir::Keep::All).
 ///
@@ -55,8 +55,8 @@ pub fn lint(module: &Module<'_>, options: &Options) -> Findings {
     repair::run(module, |subject| run(subject, options))
 }
 
-/// Lints a graph that was not read from a text: like [`lint`], with only the lints of types and
-/// tags.
+/// Reports what is suspicious in a graph that was not read from a text, as [`lint`] does. Only the
+/// lints of types and tags apply.
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()
 }

@@ -1,7 +1,7 @@
-//! Names that look misspelled.
+//! Finds names that look misspelled.
 //!
 //! Types of two front ends are the same only if all names up to the root are the same. A misspelled
-//! root loses every NoAlias answer; a misspelled type makes wrong ones.
+//! root loses every NoAlias answer; a misspelled type causes wrong ones.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::CLANG_ROOTS;
@@ -63,14 +63,14 @@ fn add(subject: &Subject, report: &mut Report, ty: TypeId, meant: &str, other: O
     );
 }
 
-/// Returns whether a root's name is one of clang's, or a misspelling of one: the types below it
-/// have clang's names.
+/// Returns whether a root's name is one of clang's, or a misspelling of one. Then the types below
+/// the root have clang's names.
 pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     let Ok(root) = str::from_utf8(root) else { return false };
     CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs))
 }
 
-/// A name without case, white space and punctuation.
+/// Returns a name in lower case, without white space and punctuation.
 fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! Type nodes that are attached as tags, types that exist twice, and nodes that nothing uses.
+//! Finds type nodes attached as tags, types that exist twice, and nodes that nothing uses.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::encoding::{Form, SCALAR_FLAG, TAG_BASE};
@@ -15,7 +15,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 
 /// Reports types that are attached to instructions as if they were tags.
 ///
-/// The reader has made tags of them, as LLVM's reader does, so the original form comes from the
+/// The reader has made tags of them, as LLVM's reader does. So the original form comes from the
 /// text.
 fn types_as_tags(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
@@ -45,7 +45,7 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
             continue;
         }
         let accepted = verifier.check(tag).is_ok();
-        // LLVM: `UpgradeTBAANode` makes a different type of a node that has an offset.
+        // LLVM: `UpgradeTBAANode` makes a different type from a node that has an offset.
         let same_type = match numbered {
             Some(node) => graph.operand(node, SCALAR_FLAG).is_none(),
             None => module.operand_span(span.start, SCALAR_FLAG).is_none(),
@@ -128,7 +128,7 @@ fn twins(subject: &Subject, report: &mut Report) {
     let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
-        // Types of unnamed namespaces may share a name and still differ.
+        // Types in unnamed namespaces may share a name and still differ.
         let local = |name: &[u8]| memchr::memmem::find(name, b"_GLOBAL__N_1").is_some();
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)
@@ -180,8 +180,8 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
     found.explain("LLVM answers NoAlias between an access to one and an access to the other", help);
 }
 
-/// Returns whether two types have the same kind, parent, fields and numbers, when parents and
-/// fields are compared by name.
+/// Returns whether two types are equal if their parents and the types of their fields are compared
+/// by name.
 fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));

@@ -1,9 +1,9 @@
 //! Finds memory that is accessed under two tags that exclude each other.
 //!
-//! A store and a load are reported if the load runs whenever the store does, and reads what it
-//! wrote: every path from the store to an end of the function runs such a load, and nothing on the
-//! path may have written the place. A load on only some paths is not reported: it may read a union,
-//! and run only if another member was stored.
+//! A store and a load are reported if the load runs whenever the store does, and reads what the
+//! store wrote: every path from the store to an end of the function runs such a load, and nothing
+//! on the path may have written the same memory. A load on only some paths is not reported: it may
+//! read a union, and run only if another member was stored.
 //!
 //! Two loads are reported only within one block.
 
@@ -15,11 +15,11 @@ use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
 
-/// The most tag comparisons and passed events for one function: a function has at most tens of
-/// thousands of accesses.
+/// The largest number of tag comparisons and passed events for one function. Functions have at most
+/// tens of thousands of accesses.
 const COMPARISONS: usize = 1 << 20;
 
-/// The pairs that were reported, over all functions.
+/// The pairs that were reported in all functions so far.
 #[derive(Default)]
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
@@ -28,7 +28,7 @@ pub(super) struct Reported {
     instructions: HashSet<[usize; 2]>,
 }
 
-/// Reports the accesses of a function to one place under tags that exclude each other.
+/// Reports a function's accesses to the same memory under tags that exclude each other.
 pub(super) fn look(
     (subject, module): (&Subject, &Module<'_>),
     oracle: &Oracle<&Graph>,
@@ -153,13 +153,13 @@ impl<'s> Reads<'s> {
         let mut pending = VecDeque::from([(store.block, store.event + 1)]);
         let mut seen = HashSet::default();
         'ways: while let Some((block, from)) = pending.pop_front() {
-            // The address's operands may have new values from here on.
+            // From here on, the address's operands may have new values.
             if from == 0 && anew.contains(&block) || !ends[block] {
                 return None;
             }
             let mut reading = None;
             for (at, event) in read.blocks[block].iter().enumerate().skip(from) {
-                // The walk has come back to the store; its paths are already being followed.
+                // The search has come back to the store; its paths are already being followed.
                 if (block, at) == (store.block, store.event) {
                     continue 'ways;
                 }
@@ -224,7 +224,7 @@ impl<'s> Reads<'s> {
         }
     }
 
-    /// Looks for a place that one block loads under two tags.
+    /// Looks for memory that one block loads under two tags.
     fn loaded(&mut self, report: &mut Report) {
         for events in &self.read.blocks {
             let mut block = Block::default();
@@ -258,7 +258,7 @@ impl<'s> Reads<'s> {
             return;
         };
         block.count += 1;
-        // A store without a known place may write anywhere.
+        // A store without a known address may write anywhere.
         if access.stores {
             block.stores.insert(tag, block.count);
         }
@@ -333,10 +333,10 @@ impl<'s> Reads<'s> {
 /// describe.
 #[derive(Default)]
 struct Block {
-    /// The last load of each place: its index, tag, and number in the block.
+    /// For each address, its last load: the load's index, tag, and number in the block.
     last: HashMap<(usize, i64), (usize, TagId, usize)>,
-    /// The number of the last access before each slot's lifetime began or ended; under `None`,
-    /// before any slot's did.
+    /// For each slot, the number of the last access before its lifetime began or ended; for `None`,
+    /// the number of the last access before any slot's did.
     fresh: HashMap<Option<Value>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,

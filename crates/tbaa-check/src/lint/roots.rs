@@ -1,4 +1,4 @@
-//! Functions with tags under two roots.
+//! Finds functions with tags under two roots.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::is_clang_root;
@@ -50,7 +50,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 struct Root(TypeId, Format);
 
 impl Root {
-    /// Returns whether two roots in one function are a mistake: no known front end does this.
+    /// Returns whether two roots in one function are a mistake: no known front end makes them.
     ///
     /// clang has one root for C and another for C++, and Flang one for each function: inlining
     /// mixes them. The two formats need a root each.

@@ -1,4 +1,4 @@
-//! Pairs of tags that share bytes by rule `union`, although LLVM answers NoAlias.
+//! Finds pairs of tags that share bytes by rule `union`, although LLVM answers NoAlias.
 
 use super::{Lint, Report, Subject, width};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
@@ -6,11 +6,11 @@ use tbaa::parts::table::HashSet;
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
-/// The most pairs that are compared in all.
+/// The largest number of pairs that are compared.
 const PAIRS: usize = 1 << 18;
 
-/// The most operands of base types that the exact comparisons may visit: it takes time in
-/// proportion.
+/// The largest number of operands of base types that the exact comparisons may visit. Their time is
+/// proportional to it.
 const OPERANDS: usize = 1 << 24;
 
 /// A tag, with the first instruction of a function that has it.
@@ -92,7 +92,7 @@ fn operands_of(graph: &Graph, tag: TagId) -> usize {
     graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
 }
 
-/// Returns for each tag whether it may be one side of such a pair: its base type holds a union, or
+/// Returns for each tag whether it may be one of a reported pair: its base type holds a union, or
 /// it accesses more than one scalar.
 fn candidates(graph: &Graph) -> Vec<bool> {
     let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
@@ -140,11 +140,11 @@ fn is_certain(why: &Explanation) -> bool {
     {
         return false;
     }
-    // The tag names a struct that has the field, and not only the field's type. Without sizes, the
-    // field's end is a guess.
+    // True if the tag names a struct that has the field, and not only the field's type. Without
+    // sizes, the field's end would be a guess.
     let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
     match a.steps.iter().zip(&b.steps).find(|(a, b)| a.field != b.field) {
-        // The paths part: at two members of a union, or because an access runs on into a neighbour.
+        // The paths separate: at two members of a union, or where an access runs into a neighbour.
         Some((a_step, b_step)) => {
             a_step.offset == b_step.offset || names_field(a) && names_field(b)
         }

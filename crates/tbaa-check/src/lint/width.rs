@@ -1,4 +1,4 @@
-//! Accesses that are wider than the type in their tag.
+//! Finds accesses that are wider than the type in their tag.
 
 use super::names::is_like_clangs;
 use super::{Lint, Report, Subject};
@@ -23,7 +23,7 @@ pub(super) fn of_access(subject: &Subject, instruction: &Instruction) -> Option<
     Some(sizes.size_of(ty).filter(|_| is_known)?.store)
 }
 
-/// Returns the first of several instructions with each tag and width, with the tag and the width.
+/// Returns the first instruction with each tag and width, together with the tag and the width.
 pub(super) fn tagged<'a>(
     subject: &Subject,
     all: &'a [Instruction],
@@ -60,8 +60,8 @@ pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
 
 /// Reports accesses that are wider than the type in their tag.
 ///
-/// Narrower ones are fine: passes narrow loads, and front ends copy a union by its bytes. An access
-/// to several whole objects of the type, such as elements of an array, is fine too.
+/// Narrower accesses are fine: passes narrow loads, and front ends copy a union by its bytes. An
+/// access to several whole objects of the type, such as elements of an array, is fine too.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::WidthMismatch)) else { return };
     let graph = subject.graph;

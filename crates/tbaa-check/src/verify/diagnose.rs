@@ -1,4 +1,4 @@
-//! Everything that is ill formed in a module, with its places.
+//! Finds everything that is ill formed in a module, with its places.
 
 use std::cell::OnceCell;
 
@@ -33,8 +33,8 @@ impl Options {
     }
 }
 
-/// Reports everything in a module that is ill formed, in order of place, within the limits of
-/// `options`.
+/// Reports everything in a module that is ill formed, in the order of the text, within the limits
+/// of `options`.
 ///
 /// Every rule reports operands of metadata nodes that LLVM cannot read. Rule `llvm` reports
 /// everything that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`: for
@@ -88,8 +88,8 @@ fn run(subject: &Subject, Options { rule, limits }: Options) -> Findings {
     found
 }
 
-/// Finds the nodes of the text that LLVM cannot read. Its reader ends at the first of these, and
-/// takes nothing of the module.
+/// Finds the nodes of the text that LLVM cannot read. LLVM's reader stops at the first of these,
+/// and rejects the whole module.
 fn unreadable(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     module.unreadable(|Unreadable { span, why }| {
@@ -138,7 +138,7 @@ impl<'a> Uses<'a> {
         Uses { attached, errno: module.errno_tags() }
     }
 
-    /// Adds the uses of a tag to a finding, below its first instruction.
+    /// Adds the uses of a tag to a finding, as a label at the first instruction with the tag.
     fn show(&self, subject: &Subject, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {
@@ -159,9 +159,8 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Tags on instructions that may not have them.
-///
-/// NB: `invoke` and `callbr` are calls, but may not have one.
+/// Reports tags on instructions that may not have them, such as `invoke` and `callbr`, although
+/// these are calls.
 fn instructions(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
@@ -209,14 +208,14 @@ fn errno(subject: &Subject, found: &mut Findings) {
 
 fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
-    // Judging all tags takes time; most modules have none that LLVM rejects.
+    // It takes time to check all tags, and in most modules LLVM rejects none.
     let union = OnceCell::new();
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
-    // Each type that breaks a rule, with the first tag that uses it and how many do.
+    // Each type that breaks a rule, with the first tag that uses it and the number of such tags.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
-    // Looking at a type takes time linear in it.
+    // The time to check a type is linear in its size.
     let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
     for tag in graph.tags() {
         let Err(violation) = verifier.check(tag) else { continue };
@@ -379,7 +378,7 @@ fn copy_faults(subject: &Subject, copy: CopyId, found: &mut Findings) {
     }
 }
 
-/// Faults of one node that are reported. Finding a place takes time linear in
+/// The largest number of faults of one node that are reported. Finding a place takes time linear in
 /// the node, which may have millions of operands.
 const SHOWN: usize = 16;
 
@@ -395,7 +394,7 @@ fn more(faults: usize) -> Option<String> {
     Some(format!("{more} more faults of this node are not reported"))
 }
 
-/// Adds a finding for the caller to fill in; `None` if there are enough.
+/// Adds a finding for the caller to fill in; `None` if the limit is reached.
 fn report(
     found: &mut Findings,
     rule: Rule,

@@ -1,4 +1,4 @@
-//! Everything that is wrong with one type node, or with one `tbaa.struct` node.
+//! Finds everything that is wrong with one type node, or with one `tbaa.struct` node.
 
 use super::Rule;
 use tbaa::parts::{Shape, encoding};
@@ -68,7 +68,7 @@ pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault>
 
 /// Finds the faults of a `tbaa.struct` node, in order of the operands. Tags are checked elsewhere.
 ///
-/// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was taken back
+/// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was reverted
 /// because clang's own bit-fields broke it), and its passes read the operands as they are.
 ///
 /// LLVM: the language reference, "tbaa.struct metadata".
@@ -80,7 +80,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         faults.push(Fault { rule: Rule::CopyOperandCount, operand: None });
     }
     let mut report = |rule, operand| faults.push(Fault { rule, operand: Some(operand) });
-    // Offset, end, and operand of entries that hold a byte.
+    // The offset, end and operand of each entry that holds a byte.
     let mut covered: Vec<(u64, u64, usize)> = Vec::new();
     for at in encoding::copy_entries(len) {
         let int = |at| graph.operand(node, at).and_then(Operand::int);
@@ -91,7 +91,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         if size.is_none() {
             report(Rule::CopySize, at + encoding::COPY_SIZE);
         }
-        // The other rules of a tag are known to `check`.
+        // `check` reports the other rules that a tag breaks.
         if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {
             report(Rule::CopyTag, at + encoding::COPY_TAG);
         }

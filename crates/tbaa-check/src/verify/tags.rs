@@ -1,4 +1,4 @@
-//! The messages about a tag that breaks a rule.
+//! Writes the messages about a tag that breaks a rule.
 
 use super::Rule;
 use crate::{Code, Diagnostic, Label, Subject};
@@ -7,17 +7,17 @@ use tbaa::parts::table::HashSet;
 use tbaa::parts::{Shape, TagParts};
 use tbaa::{Format, NodeId, Operand, TagId, TypeId};
 
-/// Types shown of an access path.
+/// The largest number of types of an access path that are shown.
 const SHOWN: usize = 6;
 
-/// The most types above one that are examined.
+/// The largest number of ancestors of a type that are examined.
 const STEPS: usize = 1000;
 
 /// The message for a broken rule.
 #[derive(Default)]
 struct Words {
     message: String,
-    /// The operand of the tag at fault, and the text below it.
+    /// The operand of the tag that is at fault. `label` is the text below it.
     operand: Option<usize>,
     label: String,
     /// Another node that is involved.
@@ -27,7 +27,7 @@ struct Words {
 }
 
 impl Words {
-    /// Words that are about an operand of the tag.
+    /// Returns a message about an operand of the tag.
     fn at(operand: usize, label: &str) -> Words {
         Words { operand: Some(operand), label: label.into(), ..Words::default() }
     }
@@ -84,7 +84,7 @@ struct Rejected<'s> {
 }
 
 impl Rejected<'_> {
-    /// The type that an operand names.
+    /// Returns the type that an operand names.
     fn ty(&self, operand: usize) -> Option<NodeId> {
         self.subject.graph.operand(self.node, operand).and_then(Operand::node)
     }
@@ -213,7 +213,7 @@ impl Rejected<'_> {
         (base != access).then(|| format!("; they stand under different roots, {a} and {b}"))
     }
 
-    /// Prints the access path: each type with the offset that remains there.
+    /// Returns the access path as text: each type with the offset that remains there.
     fn path(&self) -> String {
         let graph = self.subject.graph;
         let Some(mut next) = self.ty(TAG_BASE) else { return String::new() };
@@ -255,7 +255,7 @@ impl Rejected<'_> {
     }
 }
 
-/// Says why an access type is not a scalar.
+/// Returns the message for an access type that is not a scalar.
 fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {

@@ -1,5 +1,5 @@
-//! A program of several modules, as `tbaa cc --record` has seen it being built: what changes
-//! is compiled and linked again, in its place.
+//! Builds a program of several modules, from what `tbaa cc --record` saw of its build. What changes
+//! is compiled and linked again in its original place.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -19,19 +19,19 @@ pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,
     archives: Vec<Archive>,
-    /// For each module, the tags that its object was made with; `None` if with all.
+    /// For each module, the instructions that keep their tags in its object; `None` if unknown.
     made: Vec<Option<Vec<bool>>>,
-    /// Has copies, and puts all files back at the end.
+    /// The folder with copies of all files, which are put back at the end.
     folder: Folder,
 }
 
 struct Link {
     step: Step,
-    /// The files that it reads.
+    /// The files that the step reads.
     inputs: Vec<PathBuf>,
 }
 
-/// An archive that has objects of modules, with the indices of these.
+/// An archive that has objects of modules, with the indices of these modules.
 type Archive = (PathBuf, Vec<usize>);
 
 impl Build {
@@ -68,12 +68,12 @@ impl Build {
         Ok(build)
     }
 
-    /// The modules' texts.
+    /// Returns the paths of the modules' texts.
     pub(super) fn modules(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(|step| step.module.as_deref())
     }
 
-    /// Finds the archives among what is linked, and the objects that they hold, by content.
+    /// Finds the archives that are linked, and compares contents to find the objects that they hold.
     fn find_archives(&mut self) -> Result {
         let inputs = self.links.iter().flat_map(|link| &link.inputs);
         let archives = inputs.filter(|path| path.extension() == Some(OsStr::new("a")));
@@ -86,7 +86,7 @@ impl Build {
                     modules.push(number);
                 }
             }
-            // A thin one names its objects, which are changed in their place.
+            // A thin archive only names its objects, which are changed in their place.
             if !modules.is_empty() && !bytes.starts_with(b"!<thin>") {
                 self.archives.push((path, modules));
             }
@@ -94,7 +94,7 @@ impl Build {
         Ok(())
     }
 
-    /// Builds the program. `wanted` says which instructions of each module keep their tags, `write` writes a module so.
+    /// Builds the program. `wanted` says for each module which instructions keep their tags; `write` writes it so.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
@@ -164,7 +164,7 @@ impl Link {
     /// Finds the files that the step reads: those that it names, and libraries by `-l`.
     fn new(step: Step) -> Link {
         let at = |path: &str| step.folder.join(path);
-        // The values of a flag, which are joined to it or stand behind it.
+        // Returns the values of a flag, which are joined to the flag or follow it.
         let values = |flag: &str| -> Vec<String> {
             let next = step.arguments.iter().skip(1).map(Some).chain([None]);
             let value = |(word, next): (&String, Option<&String>)| match word.strip_prefix(flag)? {

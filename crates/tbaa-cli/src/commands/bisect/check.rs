@@ -1,7 +1,7 @@
-//! The run-time checks tell whether the tags contradict the program or LLVM is wrong.
+//! Uses run-time checks to decide whether the tags contradict the program or LLVM is wrong.
 //!
-//! A fault that goes away without tags does not prove a tag wrong. Only a read of what was written by a tag that
-//! contradicts the read's does. Memory that is used again and a write over a write prove nothing: C allows both.
+//! A fault that goes away without tags does not prove a tag wrong. Only a read of what was written under a
+//! contradicting tag does. Memory that is used again and a write over a write prove nothing: C allows both.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,11 +17,11 @@ use crate::report::{Context, Result, bail};
 
 /// The verdict of the run-time checks.
 pub(super) enum Verdict {
-    /// They did not run, for this reason if they were wanted.
+    /// The checks did not run. If they were wanted, the text is the reason.
     NotChecked(Option<String>),
-    /// The named accesses contradict each other.
+    /// The accesses that the search found contradict each other.
     Named(Seen),
-    /// The named ones do not, and others do.
+    /// The accesses that the search found do not contradict each other, but others do.
     Others(Seen),
     Clean(Seen),
 }
@@ -29,9 +29,9 @@ pub(super) enum Verdict {
 /// The observations of the checks.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// A read of what was written by another type, or a write to constant memory.
+    /// A read of what was written as another type, or a write to constant memory.
     pub(super) contradictions: Vec<Kind>,
-    /// A write over a write by another type, in one function.
+    /// A write, in one function, over what was written as another type.
     warnings: Vec<Kind>,
     /// The parts that were not checked.
     left_out: Vec<String>,
@@ -69,7 +69,7 @@ struct Call {
     function: String,
 }
 
-/// Writes a module with checks of its tags. LLVM sees no tag of it, so that it does what it does without tags.
+/// Writes a module with checks of its tags, but without the tags, so that LLVM optimises it as it does without tags.
 pub(super) fn write(
     input: &Input,
     text: &[u8],
@@ -88,7 +88,7 @@ pub(super) fn write(
 }
 
 impl Seen {
-    /// Reads what processes wrote into a folder.
+    /// Reads the reports that processes wrote into a folder.
     pub(super) fn read(folder: &Path, left_out: Vec<String>) -> Result<Seen> {
         let mut seen = Seen { left_out, ..Seen::default() };
         let mut files = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
@@ -116,7 +116,7 @@ impl Seen {
 }
 
 impl Verdict {
-    /// `constant` is set if a tag of the named accesses calls memory constant.
+    /// Prints the verdict. `constant` is true if a tag of the named accesses calls memory constant.
     pub(super) fn write(&self, constant: bool, out: &mut dyn Write) -> io::Result<()> {
         let not_checked =
             "not checked: the tags contradict what the program does, or LLVM is wrong.";
@@ -179,7 +179,7 @@ impl Verdict {
 }
 
 impl Seen {
-    /// Shows the first contradiction, and what follows from it.
+    /// Prints the first contradiction, and what follows from it.
     fn write(&self, finding: &str, so: &str, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "checked at run time: {finding}")?;
         let kind = &self.contradictions[0];

@@ -1,4 +1,4 @@
-//! Runs a copy of the module, and says whether it shows the fault.
+//! Runs a copy of the module, and decides whether it shows the fault.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::report::{Context, Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{self, clang, command_of, tool};
 
-/// The time that a program with checks may take, in the time limits of others.
+/// The factor by which the time limit of a program with checks is longer.
 const SLOWER: u64 = 20;
 
 /// Runs the command or the recipe on copies of the module.
@@ -24,7 +24,7 @@ pub(super) struct Judge<'a> {
     folder: Folder,
     /// The program's outcome without any tag.
     reference: Option<Outcome>,
-    /// Set while the program has checks: where these write what they saw.
+    /// The folder for the reports of the checks; `None` while the program has no checks.
     reports: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Judge<'a> {
         Ok(Judge { args, folder: Folder::new()?, reference: None, reports: None })
     }
 
-    /// Returns whether a recipe must first be shown the copy without any tag.
+    /// Returns whether a recipe must first run the copy without any tag, for comparison.
     pub(super) fn needs_reference(&self) -> bool {
         self.args.recipe.is_some() && self.reference.is_none()
     }
@@ -62,7 +62,7 @@ impl<'a> Judge<'a> {
         self.command(None, self.deadline())
     }
 
-    /// Returns a new folder for what checks see. Programs that are made have checks until [`unwatch`](Self::unwatch).
+    /// Returns a new folder for the checks' reports. Programs get checks from now until [`unwatch`](Self::unwatch).
     pub(super) fn watch(&mut self) -> io::Result<PathBuf> {
         let reports = self.folder.file("reports");
         let _ = std::fs::remove_dir_all(&reports);
@@ -80,7 +80,7 @@ impl<'a> Judge<'a> {
         Instant::now() + Duration::from_secs(self.args.timeout.saturating_mul(slower))
     }
 
-    /// Tells the checks of a program where to write.
+    /// Sets where the checks of a program write their reports.
     fn ask_checks(&self, command: &mut Command) {
         if let Some(reports) = &self.reports {
             let options = format!("exitcode=0:json={}/%p.json", reports.display());
@@ -96,7 +96,7 @@ impl<'a> Judge<'a> {
         };
     }
 
-    /// Runs the user's command. Its exit status is that of `git bisect run`.
+    /// Runs the user's command. Its exit status has the same meaning as for `git bisect run`.
     fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
         let mut words = self.args.command.clone();
         let is_named = words.iter().any(|word| has_placeholder(word));
@@ -167,7 +167,7 @@ impl<'a> Judge<'a> {
                 (compile, Command::new(&program))
             }
         };
-        // The compiler says once why the module does not compile.
+        // The compiler's messages are shown only the first time.
         self.show(compile.stdin(Stdio::null()), first);
         let _ = std::fs::remove_file(&program);
         let ended = run(&mut compile, None, deadline)
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         let [printed, errors] = ["output", "errors"].map(|name| self.folder.file(name));
         execute.args(&self.args.command).stdin(Stdio::null());
         self.ask_checks(&mut execute);
-        // lli says on standard error that it cannot start a program.
+        // If lli cannot start a program, it writes so to standard error.
         let is_lli = matches!(recipe, Recipe::Run) && first;
         let cannot = "cannot write the output of the program";
         execute.stdout(File::create(&printed).context(cannot)?);
@@ -190,7 +190,7 @@ impl<'a> Judge<'a> {
             Recipe::Run => cannot_run_tool(execute.get_program(), &error),
             Recipe::Native => cannot_run(execute.get_program(), &error),
         })?;
-        // A program that never ran has shown nothing.
+        // A program that never ran shows nothing about the fault.
         if is_lli {
             let errors = std::fs::read(&errors).unwrap_or_default();
             if let Some(line) = lli_error(execute.get_program(), &errors) {
@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The line in which `lli` says that it cannot begin a program.
+/// Returns the line in which `lli` writes that it cannot start a program.
 fn lli_error<'e>(lli: &OsStr, errors: &'e [u8]) -> Option<&'e [u8]> {
     let own = [lli.as_encoded_bytes(), b": "].concat();
     let mut lines = errors.split(|&byte| byte == b'\n');
@@ -220,7 +220,7 @@ fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {
     Failure::unusable(format!("cannot run {}: {error}", program.display()))
 }
 
-/// The same, of a program of LLVM.
+/// Like [`cannot_run`], for a program of LLVM.
 fn cannot_run_tool(program: &OsStr, error: &io::Error) -> Failure {
     let or = "give a command in place of --recipe";
     Failure::unusable(tools::cannot_run(program.display(), error, or))
@@ -230,12 +230,12 @@ fn has_placeholder(argument: &OsStr) -> bool {
     argument.as_encoded_bytes().windows(2).any(|bytes| bytes == b"{}")
 }
 
-/// Puts the file's name in place of each `{}`.
+/// Replaces each `{}` by the file's name.
 fn replace(argument: &OsStr, file: &Path) -> OsString {
     if !has_placeholder(argument) {
         return argument.to_owned();
     }
-    // Text that is no Unicode has no place in a command with a placeholder.
+    // In a command with a placeholder, text must be Unicode.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
 }
 
@@ -244,15 +244,15 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
 enum Ended {
     Status(ExitStatus),
     TimedOut,
-    /// It wrote more than [`MOST_OUTPUT`].
+    /// The program wrote more than [`MOST_OUTPUT`].
     TooMuchOutput,
 }
 
-/// The most bytes that a program may write to a file.
+/// The largest number of bytes that a program may write to a file.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// Runs a program to its end, or to the deadline, or until its output in `file` is too much; then it is killed, with the
-/// programs that it started.
+/// Runs a program to its end. At the deadline, or when its output in `file` is too long, kills it and the programs that
+/// it started.
 fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Result<Ended> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -277,11 +277,11 @@ fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Res
 fn kill(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {
-        // The shell's own: a bare system has no program of that name.
+        // This is the shell's own `kill`, because a bare system has no program of that name.
         let kill = format!("kill -s KILL -- -{}", child.id());
         let _ = Command::new("sh").args(["-c", &kill]).status();
     }
-    // It may have ended in the meantime.
+    // The program may have ended in the meantime.
     let _ = child.kill();
     child.wait().map(drop)
 }

@@ -90,10 +90,10 @@ pub(crate) enum Recipe {
     Native,
 }
 
-/// Additional runs with all tags, and with none: they are likely to show that a program's results vary from run to run.
+/// The number of additional runs with all tags, and with none. They usually show whether a program's results vary.
 const MORE_RUNS: u32 = 2;
 
-/// The attachments that an access loses: its tags, and its alias scopes, which LLVM compares too.
+/// The attachments that an access loses in a copy: its tags, and its alias scopes, which LLVM compares too.
 const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1]];
 const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
@@ -164,22 +164,22 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
 
 /// The tagged accesses of the modules. Accesses with the same tag are adjacent.
 struct Accesses {
-    /// The module of each, its index there, and a number for its tag.
+    /// For each access: its module, its index there, and a number for its tag.
     list: Vec<(usize, usize, usize)>,
     /// True if an access has alias scopes.
     has_scopes: bool,
 }
 
-/// The form in which a copy has the accesses that keep their tags.
+/// The form that accesses which keep their tags have in a copy.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,
-    /// They lose their scopes.
+    /// The accesses lose their scopes.
     TagsAlone,
     Checked,
 }
 
-/// Returns whether an instruction that is no access has scopes.
+/// Returns whether an instruction that is not an access has scopes.
 fn has_scopes_of_calls(input: &Input) -> bool {
     let Ok(module) = input.module() else { return false };
     let rewriter = Rewriter::new(module);
@@ -240,10 +240,10 @@ struct Session<'a> {
     judge: Judge<'a>,
     build: Option<Build>,
     state: State,
-    /// True if the state of an earlier search says what happens without any tag.
+    /// True if the state of an earlier search has the result without any tag.
     resumed: bool,
     runs: u64,
-    /// The parts of the last checked copies that could not be given checks.
+    /// The parts of the last copies with checks that could not be checked.
     left_out: Vec<String>,
 }
 
@@ -272,7 +272,7 @@ impl<'a> Session<'a> {
         Ok(Session { args, inputs, accesses, judge, build, state, resumed, runs, left_out })
     }
 
-    /// Returns whether the fault shows where these accesses alone keep their tags.
+    /// Returns whether the fault shows if only these accesses keep their tags.
     fn shows(&mut self, kept: &[usize]) -> Result<bool> {
         if self.judge.needs_reference() {
             self.ask(&[])?;
@@ -360,7 +360,7 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    /// Asks the run-time checks about these accesses.
+    /// Runs the program with checks of these accesses, and returns what the checks saw.
     fn watch(&mut self, kept: &[usize]) -> Result<Seen> {
         if self.judge.needs_reference() {
             self.ask(&[])?;
@@ -374,7 +374,7 @@ impl<'a> Session<'a> {
         Seen::read(&reports, std::mem::take(&mut self.left_out))
     }
 
-    /// Returns what the run-time checks say of the guilty accesses or, if they find nothing wrong there, of all.
+    /// Returns what the run-time checks say of the guilty accesses or, if they find nothing, of all accesses.
     fn verdict(&mut self, guilty: &[usize]) -> Verdict {
         if self.args.recipe.is_none() && self.build.is_none() {
             return Verdict::NotChecked(None);
@@ -405,7 +405,7 @@ impl<'a> Session<'a> {
         let line = format!("run {run}: with {kept} of {all} tags: {word}");
         match io::stderr().is_terminal() {
             true => progress::doing(line),
-            // If standard error is closed, nobody can be told of the failure.
+            // If standard error is closed, the failure cannot be reported.
             false => drop(writeln!(io::stderr(), "{line}")),
         }
         Ok(shows)

@@ -1,4 +1,4 @@
-//! The guilty tags, in words.
+//! Prints the guilty accesses, whose tags cause the fault.
 
 use std::io::{self, Write};
 use tbaa::raw::RawGraph;
@@ -15,27 +15,27 @@ use crate::report::{Result, place};
 
 /// A set of accesses whose tags are enough to cause the fault.
 pub(super) struct Found {
-    /// By position in the list of accesses.
+    /// The positions of the accesses in the list of all accesses.
     pub(super) guilty: Vec<usize>,
-    /// True if the fault goes away when these accesses alone have no tag.
+    /// True if the fault goes away when only these accesses have no tag.
     pub(super) cures_alone: bool,
-    /// Their tags, and whether it goes away where no access has that tag.
+    /// The tags of these accesses, each with true if the fault goes away when no access has this tag.
     pub(super) cures: Vec<(usize, bool)>,
     /// True if the fault also shows without any of these tags.
     pub(super) more: bool,
-    /// True if their alias scopes are needed for the fault.
+    /// True if the alias scopes of these accesses are needed for the fault.
     pub(super) by_scopes: bool,
 }
 
-/// Pairs that are explained.
+/// The largest number of pairs that are explained.
 const PAIRS: usize = 10;
-/// Characters of an instruction that are shown.
+/// The largest number of characters of an instruction that are shown.
 const SHOWN: usize = 160;
 
-/// A guilty access, where it is.
+/// A guilty access and its position.
 struct Guilty<'a> {
     input: &'a Input,
-    /// The module's number.
+    /// The module's index.
     module: usize,
     instruction: &'a Instruction,
     function: String,
@@ -43,7 +43,7 @@ struct Guilty<'a> {
 }
 
 impl Guilty<'_> {
-    /// The tags of the access: its own, and those of the parts of a copy.
+    /// Returns the tags of the access: its own, and those of the parts that a struct copy has.
     fn tags(&self) -> impl Iterator<Item = TagId> {
         let Instruction { tag, copy, .. } = self.instruction;
         let entries = copy.and_then(|copy| self.input.graph().copy(copy)).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Found {
             let Guilty { input, instruction, function, .. } = guilty;
             let at = place(input.file(), position(input.text(), instruction.offset as usize));
             let debug = DebugInfo::new(input.module()?);
-            // The source is what the reader knows; the text has the instruction.
+            // Users know the source; the text has the instruction.
             match debug.location(instruction).filter(|source| source.line > 0) {
                 Some(source) => {
                     let position = (source.line as usize, source.column as usize);
@@ -129,7 +129,7 @@ impl Found {
     }
 }
 
-/// The tags of all accesses in one graph.
+/// Returns one graph that has the tags of all accesses.
 fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     let summary = |guilty: &Guilty<'_>| Summary::of(guilty.input.file(), guilty.input.graph());
     let (parts, own): (Vec<_>, Vec<_>) = guilty.iter().map(summary).unzip();
@@ -147,10 +147,10 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     Some((graph, all))
 }
 
-/// Says for which pairs of accesses LLVM is told that they do not overlap.
+/// Prints the pairs of accesses for which LLVM is told that they do not overlap.
 ///
-/// LLVM compares accesses of one function, after inlining. So a pair of one function goes
-/// together, and the pairs between functions are shown only for accesses without such.
+/// LLVM compares accesses of one function, after inlining. So a pair between functions is shown
+/// only for accesses without a pair in their own function.
 fn pairs(
     guilty: &[Guilty<'_>],
     check: impl FnOnce() -> Verdict,
@@ -210,14 +210,14 @@ fn pairs(
     if by_union == shown && shown > 1 {
         writeln!(out, "LLVM needs all {shown} promises for the fault")?;
     }
-    // If a rule knows better than LLVM, the types are right, and nothing needs to run.
+    // If rule union finds shared bytes that LLVM does not see, the types are right, and nothing needs to run.
     match is_immutable || !apart.is_empty() && by_union == shown {
         true => check().write(is_immutable, out),
         false => Ok(()),
     }
 }
 
-/// The line of an instruction from its start on.
+/// Returns the line of an instruction, from the instruction's start on.
 fn line(text: &[u8], instruction: &Instruction) -> String {
     let rest = &text[instruction.offset as usize..];
     let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());

@@ -1,31 +1,31 @@
-//! The search for a smallest set of accesses whose tags show a fault.
+//! Searches for a smallest set of accesses whose tags show a fault.
 //!
-//! Positions stand in an order in which accesses with one tag are neighbours. Under the assumption
-//! that more tags show no less, halving the candidates finds the last access without which they
-//! show nothing; it is kept, the accesses after it are not needed, and the search goes on among
-//! those before it. A set of k among n accesses takes at most k (log2 n + 3) questions.
+//! Accesses with the same tag are neighbours in the list. Assume that a fault that shows with some
+//! tags also shows with more. Then halving the candidates finds the last access that is needed. It
+//! is kept, the accesses after it are dropped, and the search goes on among those before it. A set
+//! of k among n accesses takes at most k (log2 n + 3) questions.
 //!
-//! Where the assumption does not hold, what is found still shows the fault, and no access can be left out of it.
+//! If the assumption is wrong, what is found still shows the fault, and no access can be left out of it.
 //!
 //! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002; the order
 //! of the questions is that of Junker, `QuickXplain`, 2004.
 
 use std::collections::BTreeSet;
 
-/// Finds a smallest set among `candidates`, which are in ascending order. They
-/// must show the fault, and no candidate at all must not.
+/// Finds a smallest set among `candidates`, which are in ascending order. The fault must show with
+/// all of them, and must not show with none of them.
 ///
-/// `class` names the tag of an access, and `shows` is asked with accesses in
-/// ascending order; asked twice, it must answer the same.
+/// `class` returns the number of an access's tag. `shows` is called with accesses in ascending
+/// order, and must always give the same answer for the same accesses.
 pub(super) fn smallest<E>(
     mut candidates: Vec<usize>,
     class: impl Fn(usize) -> usize,
     mut shows: impl FnMut(&[usize]) -> Result<bool, E>,
 ) -> Result<Vec<usize>, E> {
-    // The fault shows with the known ones and the candidates.
+    // The fault shows with the known accesses and the candidates together.
     let mut known: Vec<usize> = Vec::new();
     while !candidates.is_empty() && (known.is_empty() || !shows(&known)?) {
-        // A pair did not do. More accesses with the same tags are likely.
+        // Two accesses were not enough. More accesses with the same tags are likely.
         let classes: BTreeSet<_> = known.iter().map(|&access| class(access)).collect();
         if classes.len() > 1 {
             let near = candidates.iter().filter(|&&access| classes.contains(&class(access)));
@@ -34,7 +34,7 @@ pub(super) fn smallest<E>(
                 candidates = near;
             }
         }
-        // It shows with the first `with` candidates, and not with `without`.
+        // The fault shows with the first `with` candidates, but not with the first `without`.
         let (mut without, mut with) = (0, candidates.len());
         while with - without > 1 {
             let middle = without + (with - without) / 2;
@@ -53,7 +53,7 @@ pub(super) fn smallest<E>(
         let mut fewer = known.clone();
         fewer.remove(next);
         if shows(&fewer)? {
-            // An access that was needed may not be without that one.
+            // Without the removed access, one that was needed before may not be needed.
             (known, next) = (fewer, 0);
         } else {
             next += 1;
@@ -77,7 +77,7 @@ mod tests {
 
     use super::smallest;
 
-    /// Searches for a set by its own answers, and counts the distinct questions.
+    /// Searches with the answers of `shows`, and counts the distinct questions.
     fn search(n: usize, classes: usize, shows: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
         let mut asked = HashMap::new();
         assert!(shows(&(0..n).collect::<Vec<_>>()) && !shows(&[]));
@@ -105,8 +105,8 @@ mod tests {
         }
     }
 
-    /// Three questions more are asked before and after: all tags, no tag, and whether the fault is
-    /// gone without the pair. Two more are about each of its tags.
+    /// The command asks three more questions: all tags, no tag, and whether the fault is gone
+    /// without the pair. It asks two more about each of the pair's tags.
     #[test]
     fn a_pair_among_5000_accesses_takes_35_questions() {
         const N: usize = 5000;
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// More tags may hide a fault. What is found shows it all the same.
+    /// More tags may hide a fault. What is found shows the fault nevertheless.
     #[test]
     fn what_is_found_shows_the_fault_whatever_the_answers() {
         for seed in 1..500_u64 {

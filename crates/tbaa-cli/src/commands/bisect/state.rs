@@ -7,16 +7,16 @@ use std::path::Path;
 
 use crate::report::{Context, Failure, Result, bail};
 
-/// The answers known. A set of accesses is written as ranges, `0-1249,3000`.
+/// The known answers. A set of accesses is written as ranges, `0-1249,3000`.
 #[derive(Default)]
 pub(super) struct State {
     known: HashMap<String, bool>,
-    /// `None` if they are in memory alone.
+    /// `None` if the answers are in memory alone.
     file: Option<File>,
 }
 
 impl State {
-    /// Reads the answers of an earlier search, and adds to them what is found. `identity` tells searches apart.
+    /// Reads the answers of an earlier search. New answers are added to the file. `identity` identifies the search.
     pub(super) fn open(path: &Path, identity: &str) -> Result<State> {
         let file = path.display();
         let failed = |error: io::Error| Failure::unusable(format!("cannot use {file}: {error}"));

@@ -1,4 +1,4 @@
-//! Advice that frees a load from the stores or calls that block it, in the words of its language.
+//! Advice on how to keep stores and calls from blocking a load, in terms of its source language.
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted, sets_errno};
 use tbaa_ir::{DebugInfo, Def, Parameter};
@@ -14,7 +14,7 @@ enum Language {
     Other,
 }
 
-/// Types that clang 22 tags apart from `char`. `std::byte`, `uint8_t` and enumerations of C are not among them.
+/// Advice on types that clang 22 does not tag as `char`. Not `std::byte`, `uint8_t` and enumerations of C.
 pub(super) const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
                      unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
                      struct, assign the member, not the struct";
@@ -25,13 +25,13 @@ pub(super) struct Advisor<'a> {
     language: Language,
 }
 
-/// Means that free a load from all its blockers, besides a copy of its value.
+/// The ways to remove all blockers of a load, other than to copy its value.
 pub(super) struct Means {
-    /// Parameters that are declared `restrict`.
+    /// True if parameters can be declared `restrict`.
     restrict: bool,
-    /// Another byte type.
+    /// True if another byte type can be used.
     bytes: bool,
-    /// Attributes of the functions that are called.
+    /// True if attributes of the called functions are worth advice.
     calls: bool,
     /// A global variable that could be `static`.
     statics: Option<String>,
@@ -47,7 +47,7 @@ impl<'a> Advisor<'a> {
         Advisor { judge, debug, language }
     }
 
-    /// Returns the means besides a copy of the value that free a load from every blocker.
+    /// Returns the ways to remove every blocker of a load, other than to copy its value.
     pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
         let of_call = |blocker: &Blocker| match blocker.cause {
             Cause::Call | Cause::NoReturn { .. } => self.pure(function, blocker).is_some(),
@@ -70,14 +70,14 @@ impl<'a> Advisor<'a> {
         Means { restrict, bytes, calls: restrict || bytes, statics }
     }
 
-    /// The function that a blocker calls, if it could be declared pure.
+    /// Returns the function that a blocker calls, if it could be declared pure.
     fn pure(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         let (body, inst) = (&function.body.function, function.body.inst(blocker.event)?);
         let name = source_name(body.call(inst).filter(|_| function.body.may_be_pure(inst))?.callee);
         (self.language != Language::Other && !name.is_empty()).then_some(name)
     }
 
-    /// Returns advice that frees the load of this blocker, other means than a copy included; `None` if none is needed.
+    /// Returns advice that removes this blocker, by a copy or by other means; `None` if none is needed.
     pub(super) fn of(
         &self,
         function: &Judged<'a>,
@@ -160,8 +160,8 @@ impl<'a> Advisor<'a> {
         })
     }
 
-    /// The global variable that a load reads, if this module defines it and others can name it.
-    /// LLVM knows where a variable of this module alone is used.
+    /// Returns the global variable that a load reads, if this module defines it and other modules
+    /// can name it. If no other can, LLVM knows all uses of the variable.
     ///
     /// LLVM: `GlobalsAAResult`.
     fn global(&self, function: &Judged<'a>, load: Event) -> Option<String> {
@@ -178,7 +178,7 @@ impl<'a> Advisor<'a> {
         function.body.function.call(inst).map(|call| call.callee)
     }
 
-    /// The advice that works for every pointer.
+    /// Returns the advice that works for every pointer.
     fn copy(&self, blocked: &Blocked) -> String {
         if let Wanted::Vectorise(it) = &blocked.wanted
             && !it.is_fixed
@@ -226,7 +226,7 @@ impl<'a> Advisor<'a> {
         [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))
     }
 
-    /// The parameter whose `restrict` separates the two: clang heeds it on parameters, for accesses through them alone.
+    /// Returns the parameter whose `restrict` separates the two. clang uses it only for accesses through a parameter.
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         if self.is_of_coroutine(function) {
             return None;
@@ -259,7 +259,7 @@ impl<'a> Advisor<'a> {
     }
 }
 
-/// A function's name as its declaration has it, without parameters.
+/// Returns a function's name as its declaration has it, without parameters.
 fn source_name(callee: &[u8]) -> String {
     let name = function_name(callee);
     let end = name.find('(').filter(|_| callee.starts_with(b"_Z"));

@@ -105,7 +105,7 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// Says why LLVM cannot be asked, and what to do.
+/// Returns why LLVM cannot be asked, and what to do.
 fn not_asked(error: &AskError) -> String {
     match error {
         AskError::NotRun(program, error) => cannot_run(program, error, "name LLVM's opt by --opt"),
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Judges one input. What SARIF has of it goes to `results`.
+/// Analyses one input. Adds its results for SARIF to `results`.
 fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write) -> Result {
     let mut input = Input::open(args.flags.of(path))?;
     let tell = |work: String| progress::doing(work);
@@ -154,7 +154,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
         let function = wanted.function(module).filter(|_| is_of_function);
         let name = function.and_then(|function| module.functions().nth(function as usize));
         let (text, accesses) = (input.text().to_vec(), module.instructions().len());
-        // LLVM prints new numbers of lines and of nodes, and the accesses in their order.
+        // LLVM prints new numbers of lines and of nodes, but keeps the order of the accesses.
         wanted = wanted.by_access(module);
         let is_cut = name.is_some();
         let text = name.map_or(text.clone(), |name| opt.cut(text, name));
@@ -244,7 +244,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Puts the hottest first; among equals, what tags or the program could free in loops, innermost loops first.
+/// Sorts the hottest loads first; among equals, loads in loops that tags could free, innermost loops first.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
@@ -252,7 +252,7 @@ fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     });
 }
 
-/// The loads that are listed, each with its function.
+/// Returns the loads that are listed, each with its function.
 fn listed_loads<'f, 't>(
     functions: &'f [Judged<'t>],
     is_listed: impl Fn(&&Blocked) -> bool,
@@ -261,7 +261,7 @@ fn listed_loads<'f, 't>(
     all.filter(|(_, load)| is_listed(load)).collect()
 }
 
-/// Warns of code in which local variables are in memory: it is not optimised.
+/// Warns if local variables are in memory, because the code is then not optimised.
 fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let (mut loads, mut of_locals) = (0, 0);
     for Judged { body, index, .. } in functions {
@@ -280,10 +280,10 @@ fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     }
 }
 
-/// Above this many blockers, some 50 MB, it is said how many are written.
+/// If there are more blockers than this (some 50 MB), a message says how many are written.
 const MANY_BLOCKERS: usize = 100_000;
 
-/// A load, and the lines of the source around it, where they can be read.
+/// A load, and the lines of the source around it, if they can be read.
 pub(super) type LoadInSource = (Row, Vec<SourceLine>);
 
 /// Returns the first `most` groups of blocked loads in the order of [`rank`], and the number of groups.
@@ -337,7 +337,7 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
     }
 }
 
-/// Returns whether a name means an instruction: by itself, or by its tag.
+/// Returns whether a name means the instruction `at`, directly or by its tag.
 fn is(module: &Module<'_>, found: &Found, at: usize) -> bool {
     match found.instruction {
         Some(instruction) => instruction == at,
@@ -370,7 +370,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// The function that it is all in, if it is one.
+    /// Returns the function that contains everything that is wanted, if there is one.
     fn function(&self, module: &Module<'_>) -> Option<u32> {
         let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
         let accesses = || self.accesses.iter().flatten().map(of);
@@ -378,7 +378,7 @@ impl Wanted {
         accesses().all(|access| access == Some(first)).then_some(first)
     }
 
-    /// Names the accesses that have a wanted tag, not the tag.
+    /// Replaces each wanted tag by the accesses that have it.
     fn by_access(mut self, module: &Module<'_>) -> Wanted {
         let all = |found: Found| {
             let all = (0..module.instructions().len()).filter(move |&at| is(module, &found, at));
@@ -403,7 +403,7 @@ impl Wanted {
         })
     }
 
-    /// A call has no name: it is wanted with its function.
+    /// Returns whether an event is wanted. A call has no name, so it is wanted if its function is.
     fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
         event.access().map_or(!self.is_access(), |access| self.has_load(module, access))
     }

@@ -1,4 +1,4 @@
-//! The accesses that run most often, by the counts that clang puts into a module or by the samples of `perf`.
+//! Finds the accesses that run most often, by the counts that clang puts into a module or by the samples of `perf`.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -16,27 +16,27 @@ use crate::output::{counted, percent};
 use crate::printable::printable_path;
 use crate::report::{Result, bail, note};
 
-/// The times that an access ran.
+/// The number of times that an access ran.
 #[derive(Serialize)]
 pub(super) struct Heat {
-    /// Runs of the access, or samples at its line.
+    /// The number of runs of the access, or of samples at its line.
     pub(super) count: u64,
-    /// All samples of the program; none where `count` is of runs.
+    /// The number of samples of the program; `None` if `count` is a number of runs.
     of: Option<u64>,
     pub(super) words: String,
 }
 
-/// The times that the accesses of a module ran.
+/// The numbers of times that the accesses of a module ran.
 #[derive(Default)]
 pub(super) struct Profile {
-    /// By index into the module's instructions.
+    /// The counts, by index into the module's instructions.
     counts: HashMap<usize, u64>,
-    /// All samples of the program; none where `counts` are of runs.
+    /// The number of samples of the program; `None` if `counts` are numbers of runs.
     samples: Option<u64>,
 }
 
 impl Profile {
-    /// Reads what `perf script` wrote, or else asks `opt` about the counts that the module has.
+    /// Reads the output of `perf script` or, without it, asks `opt` about the counts that the module has.
     pub(super) fn of(
         script: Option<&Path>,
         opt: &str,
@@ -45,7 +45,7 @@ impl Profile {
         debug: &DebugInfo<'_>,
     ) -> Result<Profile> {
         let Some(path) = script else { return Ok(Profile::by_block(opt, judge, functions)) };
-        // An access is as hot as its line; if several functions have the line (inlined), as the samples in its function.
+        // An access has the samples at its line, except those in other functions that have the line too (inlined).
         let mut start = [0; 8];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         if read.is_ok() && start == *b"PERFILE2" {
@@ -93,7 +93,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Returns the times that an access ran; `None` if no profile tells.
+    /// Returns the number of times that an access ran; `None` if no profile has it.
     pub(super) fn heat(&self, access: usize) -> Option<Heat> {
         let count = *self.counts.get(&access)?;
         let words = match (count, self.samples) {
@@ -105,13 +105,13 @@ impl Profile {
         Some(Heat { count, of: self.samples, words })
     }
 
-    /// A key that puts what is hottest first.
+    /// Returns a key that sorts the hottest loads first.
     pub(super) fn coldness(&self, blocked: &Blocked) -> Reverse<u64> {
         let count = blocked.load.access().and_then(|access| self.counts.get(&access));
         Reverse(count.copied().unwrap_or_default())
     }
 
-    /// Puts the hottest functions first, and their hottest loads. Without a profile the order of the text stays.
+    /// Sorts the hottest functions first, and their hottest loads. Without a profile the order does not change.
     pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
         for function in functions.iter_mut() {
             function.loads.sort_by_key(|load| self.coldness(load));
@@ -125,7 +125,7 @@ impl Profile {
         self.counts.is_empty()
     }
 
-    /// LLVM derives how often a block is run from the counts and weights of `!prof`.
+    /// Takes the counts from LLVM, which derives those of a block from the counts and weights of `!prof`.
     fn by_block(opt: &str, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
         let (mut profile, text) = (Profile::default(), judge.module.text());
         if memchr::memmem::find(text, b"!\"function_entry_count\"").is_none() {

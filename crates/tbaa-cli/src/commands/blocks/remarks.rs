@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::render::Source;
 
-/// The most stores and calls that a record lists for one load.
+/// The largest number of stores and calls that a record lists for one load.
 const LISTED: usize = 8;
 
 /// Returns a record's name. For loads these are the names that LLVM's GVN and LICM use; the others are ours.

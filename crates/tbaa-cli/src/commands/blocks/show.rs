@@ -1,4 +1,4 @@
-//! The rows that `tbaa blocks` prints, and their words.
+//! Makes the rows that `tbaa blocks` prints, and their text.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -22,10 +22,10 @@ use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 
-/// Accesses with the value that are listed.
+/// The largest number of accesses that one entry lists.
 const SHOWN: usize = 3;
 
-/// Pointers that are followed to tell objects apart.
+/// The largest number of pointers that are followed to distinguish objects.
 const OBJECT_DEPTH: usize = 8;
 
 pub(super) struct Shown<'a> {
@@ -48,45 +48,45 @@ pub(crate) struct Row {
     pub(super) function: String,
     pub(super) load: ShownEvent,
     pub(super) could: Could,
-    /// The accesses whose value could be reused, one on each way.
+    /// The accesses whose value could be reused, one on each path.
     of: Vec<ShownEvent>,
     /// The block that begins the loop.
     header: Option<String>,
     /// The line of the source at which the loop begins.
     #[serde(rename = "loop")]
     pub(super) around: Option<String>,
-    /// The number of loops that the load is in.
+    /// The number of loops around the load.
     depth: usize,
-    /// The times that it ran, if a profile tells.
+    /// The number of times that the load ran, if a profile has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
-    /// The fate of the load in LLVM if what is blamed is to other memory.
+    /// The result for the load when LLVM is told that the blamed accesses are to other memory.
     outcome: Option<Proved>,
-    /// The loop that LLVM makes without any change, and its remark.
+    /// The state of the loop in LLVM's output for the unmodified module, and LLVM's remark.
     #[serde(skip)]
     vectors: Option<(Vectors, Option<String>)>,
-    /// The blockers change nothing, and only may not return.
+    /// True if the blockers change nothing, and block only because they may not return.
     #[serde(skip)]
     is_idle: bool,
-    /// LLVM was asked about other loads, and could not be about this one.
+    /// True if LLVM was asked about other loads but could not be asked about this one.
     #[serde(skip)]
     is_not_asked: bool,
 }
 
 impl Row {
-    /// The advice on all blockers, each once.
+    /// Returns the advice on all blockers, without repetition.
     pub(super) fn helps(&self) -> IndexSet<&str> {
         self.blockers.iter().filter_map(|blocker| blocker.help.as_deref()).collect()
     }
 
-    /// `; run 10 times`, if a profile tells.
+    /// Returns `; run 10 times`, if a profile has the number.
     pub(super) fn heat(&self) -> String {
         self.heat.as_ref().map(|heat| format!("; {}", heat.words)).unwrap_or_default()
     }
 }
 
-/// The change that LLVM could make to a load, or with [`Sink`](Could::Sink) of a store.
+/// The change that LLVM could make to a load or, with [`Sink`](Could::Sink), to a store.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Could {
@@ -101,9 +101,9 @@ pub(super) enum Could {
 /// LLVM's result for a load or a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proved {
-    /// The load goes as the module is.
+    /// LLVM removes or moves the load in the unmodified module.
     Anyhow,
-    /// If what is blamed is to other memory.
+    /// LLVM's result for the load if the blamed accesses are to other memory.
     Load(Outcome),
     Loop(Vectors),
 }
@@ -145,25 +145,25 @@ pub(super) struct BlockerRow {
 
 #[derive(Serialize)]
 pub(super) struct ShownEvent {
-    /// `@f:2`; none of a call.
+    /// The name of the access, such as `@f:2`; `None` for a call.
     access: Option<String>,
     /// The verb, and the meaning of the tag.
     pub(super) what: String,
-    /// The same without the verb; empty of a call.
+    /// The meaning of the tag alone; empty for a call.
     #[serde(skip)]
     pub(super) of: String,
     tag: Option<String>,
-    /// `f.c:14`.
+    /// The place in the source, such as `f.c:14`.
     pub(super) source: Option<String>,
     #[serde(skip)]
     pub(super) at: Option<Location>,
-    /// Bytes from the start of the text; none with `--prove`, which reads a text of its own.
+    /// Bytes from the start of the text; `None` with `--prove`, which reads a text that LLVM printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<usize>,
 }
 
 impl ShownEvent {
-    /// `@f:2 store long, f.c:6`.
+    /// Returns the event in one line: `@f:2 store long, f.c:6`.
     fn line(&self) -> String {
         let access = self.access.as_ref().map(|access| format!("{access} ")).unwrap_or_default();
         let source = self.source.as_ref().map(|source| format!(", {source}")).unwrap_or_default();
@@ -254,7 +254,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// The loads of a function, each with what blocks it. A function without any is left out of a list of all.
+    /// Prints a function's loads, each with its blockers. A list of all leaves functions without loads out.
     pub(super) fn text(
         &self,
         function: &Judged<'_>,
@@ -286,7 +286,7 @@ impl<'a> Shown<'a> {
         writeln!(out)
     }
 
-    /// The first loads of a list, and what blocks most of it. Loads of one place that are blocked alike are one entry.
+    /// Prints the first loads of a list, and the main blockers. Loads of one object with equal blockers are one entry.
     pub(super) fn ranked(
         &self,
         loads: &[InFunction<'_, '_>],
@@ -315,7 +315,7 @@ impl<'a> Shown<'a> {
             self.one(function, blocked, &group[1..], SHOWN, out)?;
             writeln!(out)?;
         }
-        // By place and by tag: how many loads in loops are blocked, and how many in all.
+        // Counts, by place and by tag, how many loads in loops are blocked, and how many in all.
         let (mut by_place, mut by_tag) = (BTreeMap::new(), BTreeMap::new());
         let count = |counts: &mut BTreeMap<_, (usize, usize)>, key, blocked: &Blocked| {
             let (in_loops, all) = counts.entry(key).or_default();
@@ -346,7 +346,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// The object of an access in the words of the source: its parameter or variable, and the fields loaded on the way.
+    /// Returns the object of an access in words of the source: its parameter or variable, and the fields on the way.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
@@ -373,7 +373,7 @@ impl<'a> Shown<'a> {
         path
     }
 
-    /// Groups the loads that are of one place of one object and have the same blockers, in the order of the list.
+    /// Groups the loads of the same member of an object that have the same blockers, in the order of the list.
     pub(super) fn groups<'f, 't>(
         &self,
         loads: &[InFunction<'f, 't>],
@@ -451,7 +451,7 @@ impl<'a> Shown<'a> {
             writeln!(out, "      and {more} more")?;
         }
         for help in row.helps() {
-            // The help about byte types is long, and printed in full once.
+            // The help about byte types is long, so it is printed in full only once.
             let again = help.strip_suffix(BYTES).filter(|_| self.told.replace(true));
             let more =
                 if again.is_some() { ". Another byte type helps, too: see above" } else { "" };
@@ -490,7 +490,7 @@ impl<'a> Shown<'a> {
         gone.or_else(|| sample.outcome(load).map(Proved::Load))
     }
 
-    /// The global variable that an access is to, if its tag names no member: its name, or `tab[]` of an element.
+    /// Returns the global variable that is accessed, if the tag names no member: `tab`, or `tab[]` for an element.
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
         let tag = self.instruction(access).tag.map(|tag| self.judge.module.graph().tag(tag));
         if tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.base != tag.access)) {
@@ -508,7 +508,7 @@ impl<'a> Shown<'a> {
         let offset = self.judge.offset(body, event);
         let at = self.debug.location_near(offset);
         let source = at.as_ref().map(|at| self.sources.place(at));
-        // The text that LLVM printed for --prove has numbers of its own.
+        // The text that LLVM printed for --prove has other offsets.
         let offset = self.sample.is_none().then_some(offset);
         let inst = body.inst(event);
         let opcode = inst.map_or(Opcode::Other, |inst| inst.opcode);
@@ -542,7 +542,7 @@ impl<'a> Shown<'a> {
         ShownEvent { access, what, of, tag, source, at, offset }
     }
 
-    /// The class that declares the member that is accessed, if others inherit from it.
+    /// Returns the class that declares the accessed member, if other classes inherit from it.
     fn base_class(&self, access: usize) -> Option<String> {
         let tag = self.instruction(access).tag?;
         let graph = self.judge.module.graph();
@@ -551,7 +551,7 @@ impl<'a> Shown<'a> {
         is_base.then(|| printable(self.names.ty(tag.base)))
     }
 
-    /// Says which of the two accesses is tagged as `char`, and why.
+    /// Returns a text that says which of the two accesses is tagged as `char`, and why.
     fn why_char(&self, blocker: &Blocker) -> String {
         let both = [("", blocker.event.access()), ("of the load: ", blocker.load.access())];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
@@ -659,7 +659,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Counts the loads of a list, and says in words how many stores and loops it has.
+/// Counts the loads of a list. Also returns a text that counts its stores and loops.
 fn others<'f, 't: 'f>(
     before: &str,
     loads: impl Iterator<Item = InFunction<'f, 't>>,
@@ -683,7 +683,7 @@ fn others<'f, 't: 'f>(
     (kept, stores + &words(loops.len(), &one, &many))
 }
 
-/// Writes how many loads LLVM was asked about, and how many go.
+/// Prints how many loads LLVM was asked about, and how many of them it removes.
 pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io::Result<()> {
     let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } = figures;
     let (loads, share) = (counted(*blamed, "load"), percent(*gone as u64, *asked as u64));
@@ -705,10 +705,10 @@ pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io:
 const IN_USE: &str = ", but these may use that memory:";
 const UNCHANGED: &str = ": nothing in between may change it";
 
-/// A call that changes nothing, and may not return.
+/// A call that changes nothing, but may not return.
 const IDLE: Cause = Cause::NoReturn { writes: false };
 
-/// `call of @f`; LLVM's own copies are called by the C functions that they stand for.
+/// Returns `call of @f`. For LLVM's own copies, `f` is the C function, such as `memcpy`.
 fn call_of(callee: &[u8]) -> String {
     let of_llvm = callee.strip_prefix(b"llvm.").unwrap_or_default();
     let copies = ["memcpy", "memmove", "memset"];
