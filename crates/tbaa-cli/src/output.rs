@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::printable::is_hidden;
 use crate::report::{Failure, Result, bail};
 
-/// The output formats of a command that has no other formats.
+/// The output of a command that has no other formats.
 #[derive(Clone, Copy, ValueEnum, Default)]
 pub(crate) enum TextOrJson {
     #[default]
@@ -56,7 +56,7 @@ pub(crate) fn for_each_input(
     Ok(unusable)
 }
 
-/// The limit on the number of answers that are stored and printed.
+/// The number of answers that are held and printed.
 #[derive(clap::Args)]
 pub(crate) struct AnswersLimit {
     /// The most answers of one matrix, one for each pair of its tags.

@@ -64,7 +64,7 @@ pub(crate) fn command_of(named: &OsStr) -> Command {
     command
 }
 
-/// How to install the packages for C, C++, bitcode and LLVM's passes.
+/// The advice to install the packages for C, C++, bitcode and LLVM's passes.
 pub(crate) const INSTALL: &str =
     "install clang and LLVM 22 (on Debian `apt-get install clang-22 llvm-22`)";
 
