@@ -112,7 +112,7 @@ fn the_plugin_answers_what_the_rule_answers() {
     assert!(apart > asked / 50);
 }
 
-/// Returns the text of a program with random accesses, and its result without optimisation.
+/// Returns the text of a program with random accesses. Its exit status depends on their results.
 ///
 /// Classes are related at random. Each memory slot is accessed with a few classes that may all
 /// alias one another. With `lie`, some accesses have other classes.
@@ -252,7 +252,7 @@ fn random_programs_do_what_they_did() {
             assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
         }
     }
-    // The test would notice a fault: programs whose classes lie behave differently.
+    // The test would notice a fault: programs whose classes are wrong behave differently.
     let lies = (0..40).filter(|seed| {
         fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)

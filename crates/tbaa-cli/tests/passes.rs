@@ -21,7 +21,7 @@ use tools::{folder, number, plugin, printed};
 /// of the other.
 type Set = BTreeSet<u32>;
 
-/// A random graph, its classes, and the source rule's answers for them.
+/// A random graph, its access classes, and the answers of its alias rule for them.
 struct World {
     domain: String,
     /// The relation's rows at the time of the first module, and of the second.

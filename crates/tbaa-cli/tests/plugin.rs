@@ -117,7 +117,7 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
 }
 
 /// LLVM clones the scopes of `noalias` parameters for each inlined copy, and cannot compare one
-/// copy with another. Access classes stay the same.
+/// copy with another. Access classes are not cloned.
 #[test]
 fn classes_survive_inlining_and_linking() {
     let Some(()) = llvm() else { return };
@@ -157,7 +157,7 @@ fn two_runs_give_the_same_bytes() {
 }
 
 /// LLVM clones the scopes that its builder makes for each inlined copy. It then cannot compare a
-/// copy with another, or with the caller. Access classes stay the same.
+/// copy with another, or with the caller. Access classes are not cloned.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     let Some(()) = llvm() else { return };

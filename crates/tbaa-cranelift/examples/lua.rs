@@ -45,7 +45,7 @@ const PROGRAM: [Op; 7] = [
 /// Reads one byte twice. The store between the reads may change it.
 const BYTES: [Op; 2] = [Op::AddByte(0), Op::AddByte(1)];
 
-/// The types' members and elements that operations access.
+/// The tags and offsets of the members and elements that operations access.
 struct Places {
     base: Place,
     word: Place,

@@ -123,8 +123,8 @@ pub enum RegionError {
 /// The largest number of new accesses for which each is compared with all known ones.
 const FEW_ACCESSES: usize = 64;
 
-/// The number of rounds that take the region from one store per path that a load without a region
-/// may see. After them, all such stores lose their regions.
+/// The number of rounds in which the last store on each path to a load without a region loses its
+/// region. After them, all stores that such a load may see lose their regions.
 const MAX_ROUNDS: usize = 8;
 
 impl Regions {

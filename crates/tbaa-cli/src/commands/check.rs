@@ -73,7 +73,7 @@ pub(crate) enum Part {
     Lint,
 }
 
-/// The numbers of expected answers in one spec or in all specs.
+/// Counts of a spec's expected answers, or of all specs': checked ones and failed ones.
 #[derive(Default)]
 struct Count {
     specs: usize,

@@ -82,7 +82,7 @@ struct Answer {
     clause: Clause,
     /// The clause in words.
     because: String,
-    /// The reason in words: which base type contains which access type on the way.
+    /// The reason in words, such as which type LLVM reaches from both tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<String>,
     /// The paths to both accesses from a common type, if the rule compared them.

@@ -67,7 +67,7 @@ impl Findings {
 }
 
 /// Returns the finding at its places in the program's source, with the index of that text in
-/// `texts`, which is read first if missing. `None` if a place is unknown or in another file.
+/// `texts`, where it is added if missing. `None` if a place is unknown or in another file.
 fn in_source<'f>(
     debug: &DebugInfo<'_>,
     texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,

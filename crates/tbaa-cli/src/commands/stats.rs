@@ -159,7 +159,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the largest number of `counts` types on a path; `None` if there is a cycle.
+/// Returns the largest number of types that `counts` accepts on a path; `None` if one is cyclic.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

@@ -125,7 +125,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns where one base type contains the other tag's base type.
+    /// Returns a sentence on how LLVM gets from one tag's base type to the other's.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {
@@ -149,7 +149,7 @@ impl Pair<'_> {
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
-    /// Returns which access type is an ancestor of the other, so that it covers it.
+    /// Returns a sentence on the access whose type covers the type of the other access.
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
@@ -172,7 +172,7 @@ impl Pair<'_> {
         "one is an access to any object of a type that covers the other's".to_owned()
     }
 
-    /// Returns a sentence that neither base type contains the other.
+    /// Returns a sentence that neither tag's path reaches the base type of the other.
     fn unrelated(&self, why: &Explanation) -> String {
         let [a, b] = [&self.tags[0], &self.tags[1]].map(|tag| self.names.ty(tag.base));
         let old = self.tags.iter().all(|tag| tag.format == Format::Old);

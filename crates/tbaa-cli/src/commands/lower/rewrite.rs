@@ -10,7 +10,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::printable::printable;
 
-/// Returns a module's accesses: its tags, and again with a size if the access is larger.
+/// Returns a module's accesses to lower: the tag of each, with a size if it is not the tag's.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
@@ -24,7 +24,7 @@ pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     sources
 }
 
-/// Returns a tag to lower, with the access's size if it exceeds the tag's or is unknown.
+/// Returns an access's tag to lower, with a size if the access is larger or its size is unknown.
 fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
@@ -115,7 +115,7 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a `!tbaa.struct` node of lowered tags; `None` if one is missing: gaps mean padding.
+    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag is lost, as gaps mean padding.
     fn copy(
         &mut self,
         graph: &Graph,

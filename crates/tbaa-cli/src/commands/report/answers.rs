@@ -36,7 +36,7 @@ pub(super) struct Answers {
 }
 
 /// Two compared paths: the indices of both tags, the rules that compare these paths (a bit each),
-/// whether the paths start at tag `b`, the types on each path, and the bytes at their ends.
+/// whether the paths start at tag `b`, the fields on each path, and the bytes at their ends.
 #[derive(Serialize)]
 struct Compared {
     a: usize,
