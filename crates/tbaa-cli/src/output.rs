@@ -65,7 +65,7 @@ pub(crate) struct AnswersLimit {
 }
 
 impl AnswersLimit {
-    /// Fails if the pairs of `tags` tags of `what` exceed the limit.
+    /// Fails if the number of pairs of `tags` tags exceeds the limit. The message names `what`.
     pub(crate) fn check(&self, tags: usize, what: &str) -> Result {
         let answers = (tags as u64).saturating_mul(tags as u64);
         let most = self.max_answers;

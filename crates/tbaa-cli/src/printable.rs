@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tbaa::types::demangle::{demangled_function, folded};
 
-/// Returns bytes as text without control characters: they become `\n` and the like, a byte that is
-/// not UTF-8 becomes `\xFF`, and a character that would reorder a line `\u{202e}`.
+/// Returns bytes as printable text. Control characters become `\n` and the like, a byte that is not
+/// UTF-8 becomes `\xFF`, and a character that would reorder a line becomes `\u{202e}`.
 pub(crate) fn printable(bytes: impl AsRef<[u8]>) -> String {
     let mut text = String::new();
     for chunk in bytes.as_ref().utf8_chunks() {

@@ -58,7 +58,7 @@ impl Failure {
     }
 }
 
-/// Adds to a failure what was being done.
+/// Adds a description of the work that failed to an error.
 pub(crate) trait Context<T> {
     /// Returns the value, or the failure `what: cause`.
     fn context(self, what: impl Display) -> Result<T>;

@@ -80,7 +80,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a shell script to restore the saved files with if this process is killed.
+    /// Writes a shell script that restores the saved files, for use if this process is killed.
     pub(crate) fn script(&self, script: &Path) -> io::Result<()> {
         let mut folders = folders();
         let Some((_, kept, place)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {

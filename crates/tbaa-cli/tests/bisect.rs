@@ -114,7 +114,7 @@ fn without_checks_nobody_is_convicted() {
     }
 }
 
-/// Returns a module with a planted fault between 2000 other accesses.
+/// Returns a module with a planted fault between other accesses, 2000 in all.
 fn with_2000_accesses(planted: &str) -> String {
     let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();
     let (other, after) = rest.split_once("\n@format").unwrap();

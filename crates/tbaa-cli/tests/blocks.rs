@@ -60,7 +60,7 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// All of Lua; takes minutes.
+/// Like the test before, on all of Lua, which takes minutes.
 #[test]
 #[ignore = "asks LLVM about a thousand loads"]
 fn of_lua_what_is_blamed_is_to_blame() {

@@ -1,7 +1,7 @@
 //! Tests access classes in LLVM metadata: the plugin answers like the rule, and programs run right.
 //!
 //! Tags with equal answers form a class, and a relation's rows say which classes may alias.
-//! `TBAA_PAIRS` is the number of pairs of accesses, `TBAA_PROGRAMS` that of programs.
+//! `TBAA_PAIRS` and `TBAA_PROGRAMS` are the numbers of pairs and programs, `TBAA_SEED` the seed.
 
 mod tools;
 

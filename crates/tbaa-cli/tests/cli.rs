@@ -278,9 +278,9 @@ fn every_example_in_the_help_runs() {
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
     }
-    // The replaced `opt` only copies its input for passes that name values or optimise.
+    // The script for `opt` only copies its input for passes that name values or optimise.
     stand_in(&home.join("bin/opt-22"), "case \"$*\" in *instnamer*|*gvn*) cat ;; esac");
-    // The replaced `clang` prints a module, or writes a program to its last argument.
+    // The script for `clang` prints a module, or writes a program to its last argument.
     stand_in(
         &home.join("bin/clang-22"),
         "for out; do [ \"$out\" != -emit-llvm ] || exec cat f.ll; done

@@ -5,10 +5,10 @@
 //! has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`; `Needs` says
 //! what is missing if the answer is not given yet. `$` is a command, run in the folder, with `FILE`
 //! for the file's name, and a folder `$OUT` for output. `says` and `never` are texts that the
-//! command's output must contain, or must not; `exit` is its status, by default 0. `loads` and
-//! `looped` compare clang's -O2 under two flags: the number of loads in the function `f`, or else
-//! the first one, or the number of loads and stores in its loops. `scalar` and `checks` compare the
-//! number of its loops that are not vectorised, and of vectorised loops behind a check at run time.
+//! command's output must contain, or must not; `exit` is its status, by default 0. The other
+//! keys compare clang's -O2 under two flags, in the function `f` or else the first one. `loads` is
+//! the number of loads, `looped` that of loads and stores in loops, `scalar` that of loops without
+//! vector instructions, and `checks` that of vectorised loops with a run-time check.
 //!
 //! `TBAA_SYMPTOMS=overwrite` writes the table.
 

@@ -15,15 +15,15 @@ use crate::memory::{Memory, is_fence, own_size};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Two accesses that may alias are in two regions, and one stores. The other does not see it.
+    /// Two accesses that may alias are in two regions, and one stores. Cranelift assumes NoAlias.
     Parted,
-    /// A store in a region reaches an access without one that it may alias, which does not see it.
+    /// A store in a region may write the memory of a later access without one. Cranelift misses it.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
     /// Two accesses that may alias are in two regions, but both load, or one is atomic. This
-    /// function is still correct. But Cranelift forbids it, and a function that inlines this one
-    /// may store.
+    /// function is compiled correctly. But Cranelift's contract forbids it, and a function that
+    /// inlines this one may store.
     PartedSafely,
     /// An access is wider than its tag's type.
     Wide,

@@ -71,7 +71,7 @@ impl Memory {
     }
 }
 
-/// Returns an access as regions use it: of any kind, with a size only if larger than the tag's.
+/// Returns an access as regions use it: of any kind, and without a size that the tag's covers.
 ///
 /// The tag is dropped if it belongs to another graph, or if it is smaller than the access under
 /// rule `llvm`, which ignores sizes.

@@ -6,7 +6,7 @@
 //!
 //! The best choice of accesses without a region has the highest [`Score`]. Finding it is hard, so
 //! all choices are tried only for few nodes. Otherwise one greedy search removes the nodes with the
-//! most neighbours; another adds nodes to none, first those whose neighbours load and store least.
+//! most neighbours; another starts empty and adds those whose neighbours load and store least.
 //!
 //! Cranelift's analysis takes time for each region, so their number is limited. Heavy components
 //! get their own; each other one joins the region with which it has the fewest load-store pairs.

@@ -6,8 +6,8 @@ use tbaa::TagId;
 
 /// The tag of each load, store and atomic instruction of one function, as a front end records it.
 ///
-/// An instruction without a tag may touch any memory. Instructions keep their numbers while Cranelift optimises a
-/// function. When a function is inlined, its instructions get new numbers, which have no tags here.
+/// An instruction without a tag may touch any memory. Instructions keep their numbers while
+/// Cranelift optimises a function, but inlined ones get new numbers, which have no tags here.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     of: SecondaryMap<Inst, Option<TagId>>,

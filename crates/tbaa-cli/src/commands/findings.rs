@@ -33,7 +33,7 @@ pub(super) struct Findings {
     pub(super) found: tbaa_check::Findings,
 }
 
-/// Findings and the texts that they point into: the input, or the C sources it was compiled from.
+/// Findings and the texts that they point into: the input, or the source files compiled to it.
 pub(super) struct Placed<'f> {
     /// The file name and contents of each text. The input is the first.
     texts: Vec<(Cow<'f, str>, Cow<'f, [u8]>)>,
@@ -51,7 +51,7 @@ impl Placed<'_> {
 }
 
 impl Findings {
-    /// Moves findings to lines of the C source, if clang compiled the input and all have locations.
+    /// Moves findings to lines of the source, if clang compiled the input and locations are known.
     fn placed(&self) -> Placed<'_> {
         let input = &self.input;
         let module = input.module().ok().filter(|_| input.is_compiled());

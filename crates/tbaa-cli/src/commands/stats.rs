@@ -159,7 +159,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the largest number of types that `counts` accepts on a path; `None` if one is cyclic.
+/// Returns the largest number of types that `counts` accepts on a path; `None` if cyclic.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

@@ -68,6 +68,6 @@ fn two_imports_of_one_global_with_regions_of_their_own() {
     let (mut ours, tags) = function(global, pointer, false);
     assert_eq!(apply(&session, &mut ours, &tags).regions, 2, "pointers and globals");
     assert!(check(session.oracle(), &ours, &tags).is_empty());
-    // The address of the memory is stored, which is another in each run.
+    // The result depends on the memory's address, which differs in each run.
     assert_ne!(result(&ours, memory).0, 0);
 }

@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// A caller stores in a region, and its callee loads without one. The call is a fence.
+/// A callee without regions loads what its caller stores in one. Until inlined, a call is a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();

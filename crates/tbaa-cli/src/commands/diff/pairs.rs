@@ -55,7 +55,7 @@ pub(super) struct Pair {
     /// True if A answers NoAlias and B MayAlias, false for the reverse.
     pub(super) lost: bool,
     pub(super) count: Count,
-    /// One example of the accesses.
+    /// An example of such a pair: its first access.
     pub(super) first: MatchedAccess,
     pub(super) second: MatchedAccess,
 }

@@ -115,7 +115,7 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag is lost, as gaps mean padding.
+    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag is lost (a gap is padding).
     fn copy(
         &mut self,
         graph: &Graph,

@@ -24,7 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The largest number of entries of each kind on a page. It is halved if the page is too large.
+/// The largest number of tags on a page. All limits here are halved if the page is too large.
 pub(super) const TAGS: usize = 3000;
 /// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
