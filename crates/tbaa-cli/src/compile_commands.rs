@@ -1,4 +1,4 @@
-//! `compile_commands.json`: how a build compiles each file.
+//! Reads `compile_commands.json`, which records how a build compiles each file.
 //!
 //! Source: Clang, "JSON Compilation Database Format Specification".
 
@@ -11,7 +11,7 @@ use crate::files::read_file;
 use crate::printable::printable_path;
 use crate::report::{Failure, Result, bail};
 
-/// One object of the database: a file, and the command that compiles it.
+/// An entry of the database: a file, and the command that compiles it.
 #[derive(Deserialize)]
 struct Entry {
     directory: PathBuf,
@@ -20,7 +20,7 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
-/// Reads the database of a folder, or the file itself.
+/// Reads the database in a folder, or the given file.
 fn read(build: &Path) -> Result<Vec<Entry>> {
     let in_folder = build.join("compile_commands.json");
     let path = if build.is_dir() { &in_folder } else { build };
@@ -39,8 +39,8 @@ pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>> {
     Ok(all.collect::<IndexSet<_>>().into_iter().collect())
 }
 
-/// Returns the folder and the flags with which a build first compiles a file: without the compiler, the source, and
-/// what says where output goes.
+/// Returns the folder and flags of the first command that compiles a file. The compiler, the source
+/// and flags about outputs are removed.
 pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> {
     let same = |a: &Path, b: &Path| a == b || a.canonicalize().ok() == b.canonicalize().ok();
     let [file, folder] = [source, build].map(printable_path);
@@ -53,7 +53,7 @@ pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> 
         bail!("the compile_commands.json of {folder} has no readable command for {file}");
     };
     let is_source = |word: &str| same(&entry.directory.join(word), source);
-    // Before the first flag stand the compiler, and perhaps a program that runs it.
+    // Before the first flag are the compiler, and perhaps a launcher.
     let mut words = words.into_iter().skip_while(|word| !word.starts_with('-'));
     let mut flags = Vec::new();
     while let Some(word) = words.next() {
@@ -69,7 +69,7 @@ pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> 
     Ok((entry.directory, flags))
 }
 
-/// Flags that say what is written and where, and of those the ones with a value.
+/// Flags about outputs: `ALONE` without a value, `WITH_VALUE` with one.
 const ALONE: [&str; 12] =
     ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG", "-emit-llvm", "-Werror", "--"];
 const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];

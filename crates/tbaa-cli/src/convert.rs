@@ -1,4 +1,4 @@
-//! Assembly text of what is none: C and C++ through clang, bitcode through `llvm-dis`.
+//! Converts inputs to LLVM assembly text: C and C++ with clang, bitcode with `llvm-dis`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -33,12 +33,12 @@ pub(crate) struct FlagsArg {
 }
 
 impl FlagsArg {
-    /// An input with these flags.
+    /// Returns an input with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
         Origin { build: self.build.as_deref(), ..Origin::new(path, &self.flags) }
     }
 
-    /// The inputs that were named, or else the C and C++ files of the build.
+    /// Returns the inputs that were named, or else the C and C++ files of the build.
     pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let Some(build) = self.build.as_ref().filter(|_| named.is_empty()) else {
             return Ok(named.to_vec());
@@ -52,7 +52,7 @@ impl FlagsArg {
         Ok(all)
     }
 
-    /// One of several inputs, which have these flags as far as they are compiled.
+    /// Returns one of several inputs. It gets these flags if it is C or C++, or if no input is.
     pub(crate) fn among<'a>(
         &'a self,
         path: &'a Path,
@@ -63,21 +63,21 @@ impl FlagsArg {
     }
 }
 
-/// Flags in one argument.
+/// Several flags in one argument.
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 
-/// Takes flags apart as a shell does: `-O2 '-DX="a b"'`.
+/// Splits flags as a shell does: `-O2 '-DX="a b"'`.
 pub(crate) fn words(text: &str) -> Result<Words, &'static str> {
     shlex::split(text).map(Words).ok_or("a quote is not closed")
 }
 
-/// A path, and how clang is to compile what is there.
+/// A path, and how clang has to compile the file there.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) path: &'a Path,
     flags: &'a [OsString],
-    /// The place where the build's flags for this file are.
+    /// The folder whose `compile_commands.json` has flags for this file.
     build: Option<&'a Path>,
     as_written: bool,
     without_tags: bool,
@@ -94,17 +94,17 @@ impl<'a> Origin<'a> {
         Origin { path, flags, build: None, as_written: false, without_tags: false }
     }
 
-    /// The same before LLVM's passes: each access of the source is there, with its tag.
+    /// Returns this input without LLVM's passes: every access of the source is there with its tag.
     pub(crate) fn as_written(self) -> Self {
         Origin { as_written: true, ..self }
     }
 
-    /// The same as a front end makes it that has no tags, before LLVM's passes.
+    /// Returns this input without LLVM's passes, and without tags.
     pub(crate) fn without_tags(self) -> Self {
         Origin { without_tags: true, ..self.as_written() }
     }
 
-    /// Returns whether clang compiles the input; fails if it does not, and there are flags for it.
+    /// Returns whether clang compiles the input. If not, flags for clang are an error.
     pub(crate) fn is_compiled(&self) -> Result<bool> {
         let is_source = is_source(self.path) || self.is_named_by_flag();
         if is_source || self.flags.is_empty() {
@@ -113,14 +113,14 @@ impl<'a> Origin<'a> {
         Err(no_compiler(self.path, self.flags))
     }
 
-    /// Returns whether standard input is C or C++ by clang's flag `-x`.
+    /// Returns whether standard input is C or C++ because of clang's flag `-x`.
     fn is_named_by_flag(&self) -> bool {
         let is_x = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-x");
         self.path.as_os_str() == "-" && self.flags.iter().any(is_x)
     }
 
-    /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say otherwise.
-    /// `text` is that of standard input, which clang reads where the path names it.
+    /// Compiles C or C++ to assembly text, with `-O1 -g` unless the flags differ. `text` is the
+    /// content of standard input, for a path `-`.
     pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>> {
         let mut command = command_of(&clang());
         command.args(["-O1", "-g"]);
@@ -131,7 +131,7 @@ impl<'a> Origin<'a> {
         let mut flags: Vec<OsString> = Vec::new();
         if let Some(build) = self.build {
             let (directory, of_build) = compile_commands::of(build, &path)?;
-            // clang runs where the build runs it, and warnings are the build's to show.
+            // Run clang in the build's folder. Hide warnings, which the build has shown already.
             path = path.canonicalize().unwrap_or(path);
             command.current_dir(directory);
             flags.extend(of_build.into_iter().map(OsString::from));
@@ -141,7 +141,7 @@ impl<'a> Origin<'a> {
         if self.without_tags {
             flags.push("-fno-strict-aliasing".into());
         }
-        // The last level counts, and without optimisation clang writes no tags.
+        // The last -O flag counts. Without optimisation clang writes no tags.
         let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
         if self.as_written && flags.iter().rfind(level).is_some_and(|level| level == "-O0") {
             flags.push("-O1".into());
@@ -149,20 +149,20 @@ impl<'a> Origin<'a> {
         command.args(flags);
         let file = printable_path(self.path);
         note(format!("compiling {file} with `{}`", shown(&command)));
-        // The last of several -o is the one that counts.
+        // If there are several -o flags, clang uses the last one.
         command.args(["-S", "-emit-llvm", "-o", "-"]).arg(path);
         let input = self.is_named_by_flag().then_some(text);
         run(command, "set CLANG to a clang", input)
     }
 }
 
-/// Returns whether clang compiles a file of this name.
+/// Returns whether a file has the extension of a C or C++ source.
 pub(crate) fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| matches!(extension, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
 }
 
-/// Says how to make assembly text of a file in another language; `None` if its name does not tell.
+/// Returns how to convert a file of another language, if its name tells the language.
 pub(crate) fn how_to_make(path: &Path) -> Option<String> {
     let file = printable_path(path);
     Some(match path.extension()?.to_str()? {
@@ -181,7 +181,7 @@ pub(crate) fn how_to_make(path: &Path) -> Option<String> {
     })
 }
 
-/// There are flags for clang, and nothing that it could compile.
+/// Returns the error that flags for clang were given with an input that clang does not compile.
 pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
     let file = printable_path(path);
     let flags = joined(flags.iter().map(AsRef::as_ref));
@@ -191,14 +191,14 @@ pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
     ))
 }
 
-/// Makes assembly text of bitcode, by `$LLVM_DIS` or else by [`tool()`]'s: a new llvm-dis reads old bitcode.
+/// Converts bitcode to text with `$LLVM_DIS`, or else with the llvm-dis that [`tool()`] finds.
 pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>> {
     let mut command = Command::new(named("LLVM_DIS").unwrap_or_else(|| tool("llvm-dis").into()));
     command.args(["-o", "-"]);
     run(command, "set LLVM_DIS to an llvm-dis", Some(bitcode))
 }
 
-/// Runs a tool, which says on standard error itself what it does not like.
+/// Runs a tool and returns its output. Its own messages go to standard error.
 fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>> {
     let name = shown(&command);
     let output = progress::aside(|| output_of(&mut command, input))
@@ -209,19 +209,19 @@ fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u
     Ok(output.stdout)
 }
 
-/// Runs a tool that reads this input, and returns what it prints on standard output.
+/// Runs a tool with this standard input, and captures its standard output.
 pub(crate) fn output_of(command: &mut Command, input: Option<&[u8]>) -> io::Result<Output> {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut child = command.stdin(stdin).stdout(Stdio::piped()).spawn()?;
     let pipe = child.stdin.take();
     std::thread::scope(|scope| {
-        // A tool may end without reading all, and says why itself.
+        // The tool may end before it reads everything. It then prints the reason itself.
         scope.spawn(move || pipe.zip(input).map(|(mut pipe, input)| pipe.write_all(input)));
         child.wait_with_output()
     })
 }
 
-/// A command as it is typed, but for quotes.
+/// Returns a command as it is typed, but without quotes.
 fn shown(command: &Command) -> String {
     joined([command.get_program()].into_iter().chain(command.get_args()))
 }

@@ -1,4 +1,4 @@
-//! Files and standard input, up to what the reader can take.
+//! Reads files and standard input, up to the 4 GiB that the module reader accepts.
 
 use std::fs;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use crate::printable::printable_path;
 use crate::progress;
 use crate::report::{Context, Result};
 
-/// Reads a file, and returns its name too.
+/// Reads a file, and returns its printable name and its content.
 pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>)> {
     let file = printable_path(path);
     progress::doing(format!("reading {file}"));
@@ -29,10 +29,10 @@ pub(crate) fn read_stdin() -> Result<(String, Vec<u8>)> {
     Ok(("<stdin>".to_owned(), text))
 }
 
-/// Reads what the reader can take, which has to be below 4 GiB, and a byte more
-/// so that it notices. A pipe or a device may have no end.
+/// Reads at most 4 GiB, because a pipe or a device may have no end. This is one byte more than the
+/// module reader accepts, so that it reports the error.
 ///
-/// What cannot be text or bitcode is not read to its end: it may be a device or a disk image.
+/// A file that is neither text nor bitcode, such as a device or a disk image, is rejected early.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
     const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();

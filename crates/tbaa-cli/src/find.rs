@@ -1,4 +1,4 @@
-//! The accesses that a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
+//! Finds the accesses that a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::output;
 use crate::printable::{function_name, llvm_name, printable};
 use crate::report::{Context, Failure, Result, bail, note};
 
-/// Names that a message lists before the rest is only counted.
+/// The number of names that a message lists. The rest are only counted.
 const SHOWN: usize = 8;
 
-/// An access that a name stands for: a tag, or an instruction with or without one.
+/// An access that a name stands for: a tag, or an instruction with or without a tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub(crate) tag: Option<TagId>,
-    /// Index into the module's instructions; `None` of a tag alone.
+    /// Index into the module's instructions; `None` if the name means a tag.
     pub(crate) instruction: Option<usize>,
 }
 
@@ -31,10 +31,10 @@ impl Found {
 }
 
 impl Input {
-    /// Finds the accesses that each name stands for, one at least.
+    /// Finds the accesses that each name stands for. Fails if there are none.
     pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>> {
-        // All reading comes first, because ids of one graph mean nothing in another; and a tag
-        // that is asked for by a path changes the numbers of a dump.
+        // Read all numbers first: reading may replace the graph, whose ids would become invalid,
+        // and looking up a path may add a tag, which would change the numbers of a dump.
         for number in names.iter().copied().filter_map(number) {
             self.read_number(number)?;
         }
@@ -52,7 +52,7 @@ impl Input {
         Ok(found.try_into().unwrap_or_else(|_| unreachable!("a list for each name")))
     }
 
-    /// Says what was found: `@fill:2 !34 vec.len (long at 8 of vec)`.
+    /// Returns a description of an access, such as `@fill:2 !34 vec.len (long at 8 of vec)`.
     pub(crate) fn found_name(&self, names: &Names<'_>, found: &Found) -> String {
         let tag = found.tag.map(|tag| self.described(names, tag));
         match (&self.content, found.instruction) {
@@ -64,7 +64,7 @@ impl Input {
         }
     }
 
-    /// A name of the spec, a path, or a number that `tbaa dump` prints.
+    /// Finds a tag by a spec's name, by a path, or by the number in `tbaa dump`.
     fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>> {
         let Content::Spec(built, _) = &mut self.content else { unreachable!("it is a spec") };
         let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
@@ -97,7 +97,7 @@ impl Input {
         Ok(instructions.into_iter().map(found).collect())
     }
 
-    /// Reads the module anew if a number is among the nodes that no attachment reaches.
+    /// Reads the module again with all nodes if the node was left out because nothing uses it.
     fn read_number(&mut self, digits: &str) -> Result {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
@@ -117,8 +117,8 @@ impl Input {
         Ok(())
     }
 
-    /// Takes a node for a tag, by its number in the text or, without one, in a dump of it; says
-    /// so if nothing else makes it a tag.
+    /// Finds a tag by its node's number in the text, or else in a dump. A node that is no tag so
+    /// far becomes one, and a note says so.
     fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
         let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
@@ -134,7 +134,7 @@ impl Input {
             None => module.graph_mut().mark_attached(node),
         };
         let (tag_node, added) = (module.graph().tag_node(tag), module.graph().tag_count() > count);
-        // A tag that the text has already made of this type has its number.
+        // A type node whose tag exists already under the same number needs no note.
         let known = !added && module.number_of(tag_node) == module.number_of(node);
         let file = &self.file;
         if is_type && tag_node != node && !known {
@@ -147,7 +147,7 @@ impl Input {
         Ok(tag)
     }
 
-    /// Finds the inline tag that `matrix` prints as `label`.
+    /// Finds the inline tag that `tbaa matrix` prints as `label`.
     fn inline(&self, module: &Module<'_>, label: &str) -> Result<TagId> {
         let is = |tag: &TagId| reference(module, module.graph().tag_node(*tag)) == label;
         let Some(tag) = module.graph().tags().find(is) else {
@@ -156,7 +156,7 @@ impl Input {
         Ok(tag)
     }
 
-    /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
+    /// Finds tags by `vec.len`, `vec+8`, `long`, or the whole text that a command prints for a tag.
     fn by_place(&self, module: &Module<'_>, name: &str) -> Result<Vec<Found>> {
         let names = Names::of_module(module);
         let graph = module.graph();
@@ -197,7 +197,7 @@ impl Input {
         }
     }
 
-    /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh access.
+    /// Finds accesses by `fill:%12` (the result, or else the pointer) or `fill:7` (the seventh).
     fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>> {
         let file = &self.file;
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
@@ -247,13 +247,13 @@ impl Input {
         }
     }
 
-    /// Finds a function by its name as LLVM writes it after `@`, without the quotes, or as the
-    /// source has it, where the parameters may be left out if no other has the name.
+    /// Finds a function by its LLVM name without quotes, or by its name in the source. The
+    /// parameters may be omitted if the name is unique without them.
     pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32> {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
         };
-        // A name may be given as it is printed, with its `@`.
+        // Names are printed with `@`, so accept it.
         let name = name.strip_prefix('@').unwrap_or(name);
         let symbol = |bytes: &[u8]| bytes == name.as_bytes() || llvm_name(bytes) == name;
         let source = |bytes: &[u8]| function_name(bytes) == name;
@@ -278,7 +278,7 @@ impl Input {
                 let source: Vec<String> =
                     found.iter().map(|found| function_name(found.1)).collect();
                 let names = found.iter().zip(&source).map(|((_, symbol), name)| {
-                    // Names that are folded alike differ as symbols.
+                    // Shortened source names may be equal: then print LLVM's names.
                     let is_one = source.iter().filter(|source| *source == name).count() == 1;
                     format!("@{}", if is_one { name.clone() } else { llvm_name(symbol) })
                 });
@@ -287,7 +287,7 @@ impl Input {
         }
     }
 
-    /// All accesses on a line of the text, or of the source by `!dbg`.
+    /// Finds all accesses on a line of the text, or on a line of the source by `!dbg`.
     fn on_line(&self, module: &Module<'_>, file: &str, line: &str) -> Result<Vec<usize>> {
         let number: usize = line.parse().unwrap_or(usize::MAX);
         let all = 0..module.instructions().len();
@@ -327,20 +327,20 @@ impl Input {
     }
 }
 
-/// Returns whether a name is of an access, as `@f:2` or `@f:%x`, and of no function as a whole.
+/// Returns whether a name means an access, such as `@f:2` or `@f:%x`, and not a function.
 pub(crate) fn names_access(name: &str) -> bool {
     let access = name.rsplit_once(':').map(|(_, access)| access);
     access.is_some_and(|access| access.is_empty() || access.starts_with('%') || is_digits(access))
 }
 
-/// Returns what an access is called: `@fill:2`, the second of the function.
+/// Returns the name of an access: `@fill:2` is the second access of `fill`.
 pub(crate) fn access_name(module: &Module<'_>, index: usize) -> String {
     let function = module.instructions()[index].function;
     let name = module.functions().nth(function as usize).unwrap_or(b"?");
     format!("@{}:{}", function_name(name), index - module.accesses_of(function).start + 1)
 }
 
-/// Returns the functions that have instructions, each with its name and these.
+/// Returns the functions with accesses: the name of each, and its instructions.
 pub(crate) fn by_function<'a>(
     module: &'a Module<'_>,
 ) -> impl Iterator<Item = (&'a [u8], &'a [Instruction])> {
@@ -353,18 +353,18 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a tag is to the whole of a type that its node calls so, as `p1 int`.
+/// Returns whether a tag accesses a whole type that has this name in its node, such as `p1 int`.
 fn is_whole_type(graph: &Graph, tag: TagId, name: &str) -> bool {
     let whole = graph.tag(tag).ok().filter(|tag| tag.is_whole() && tag.offset == 0);
     whole.is_some_and(|tag| graph.ty(tag.access).name() == Some(name.as_bytes()))
 }
 
-/// The digits of `!8` or `8`.
+/// Returns the digits of `!8` or `8`.
 fn number(name: &str) -> Option<&str> {
     Some(name.strip_prefix('!').unwrap_or(name)).filter(|digits| is_digits(digits))
 }
 
-/// Takes `vec+8` or `vec-8` apart; offsets below zero are two's complement.
+/// Splits `vec+8` or `vec-8` into type and offset. Negative offsets are in two's complement.
 fn offset(name: &str) -> Option<(&str, u64)> {
     let at = name.rfind(['+', '-'])?;
     let digits = &name[at + 1..];
@@ -373,12 +373,12 @@ fn offset(name: &str) -> Option<(&str, u64)> {
     Some((&name[..at], value))
 }
 
-/// Returns whether one file's name is the other's, or its last part.
+/// Returns whether the names are equal, or `asked` is the end of the path `known`.
 fn is_same_file(known: &str, asked: &str) -> bool {
     !asked.is_empty() && (known == asked || Path::new(known).ends_with(asked))
 }
 
-/// Returns the place where a line stands, counted from 1.
+/// Returns the bytes of a line of the text. Lines are counted from 1.
 fn line_span(text: &[u8], number: usize) -> Option<Range<usize>> {
     let mut starts = std::iter::once(0)
         .chain(text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at + 1));
@@ -390,7 +390,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     output::listed(names, SHOWN, ", ", " and ")
 }
 
-/// Says which tags could have been meant.
+/// Returns a sentence on the tags that could have been meant.
 fn known_tags(module: &Module<'_>) -> String {
     let tags = listed_tags(module);
     if tags.is_empty() {

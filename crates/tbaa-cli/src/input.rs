@@ -1,4 +1,4 @@
-//! One type for whatever INPUT names, and the names of its tags.
+//! The type for every kind of INPUT, with the names of its tags.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(crate) struct RulesArg {
 pub(crate) struct Input {
     pub(crate) file: String,
     pub(crate) content: Content,
-    /// Tags that were asked for by a path, which no name of a spec is.
+    /// Tags that the user named by a path because the spec gives them no name.
     pub(crate) asked: Vec<(TagId, String)>,
     is_compiled: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Input {
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Content {
     Module(Module<'static>),
-    /// With its text.
+    /// A spec, built, with its text.
     Spec(Built, Vec<u8>),
 }
 
@@ -44,17 +44,17 @@ impl Input {
         Input { file, content, asked: Vec::new(), is_compiled: false }
     }
 
-    /// Returns whether clang made the text of C or C++.
+    /// Returns whether clang made the text from C or C++.
     pub(crate) fn is_compiled(&self) -> bool {
         self.is_compiled
     }
 
-    /// Reads INPUT, and prints what the reader warns of.
+    /// Reads INPUT, and prints warnings.
     pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input> {
         Self::open_keeping(origin, Keep::Used)
     }
 
-    /// Like [`Input::open`], with a choice of what to keep of a module.
+    /// Like [`Input::open`], with a choice of the nodes to keep of a module.
     pub(crate) fn open_keeping<'a>(origin: impl Into<Origin<'a>>, keep: Keep) -> Result<Input> {
         let origin = origin.into();
         let (file, text) = read(origin)?;
@@ -89,7 +89,7 @@ impl Input {
         Ok(Input::new(file, Content::Module(module)))
     }
 
-    /// Reads INPUT for its struct types alone: nothing is said of its tags.
+    /// Reads INPUT only for its struct types, without warnings about tags.
     pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input> {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
@@ -98,7 +98,7 @@ impl Input {
         Self::of_text(file, text)
     }
 
-    /// Returns the failure for what is wrong with the text.
+    /// Returns the failure for an error in the text.
     pub(crate) fn wrong(&self, error: &TextError) -> Failure {
         Failure::at(&self.file, self.text(), error.offset, &error.kind)
     }
@@ -110,12 +110,12 @@ impl Input {
         }
     }
 
-    /// Returns the name of the input in messages.
+    /// Returns the input's name for messages.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
-    /// Returns the module, for a command that is about instructions.
+    /// Returns the module. Fails for a spec, which has no instructions.
     pub(crate) fn module(&self) -> Result<&Module<'_>> {
         match &self.content {
             Content::Module(module) => Ok(module),
@@ -132,7 +132,7 @@ impl Input {
         }
     }
 
-    /// Returns the numbers under which the metadata is dumped: a module's own, or new ones.
+    /// Returns the numbers of nodes in a dump: the module's own, or new ones for a spec.
     pub(crate) fn numbering(&self) -> Numbering {
         match &self.content {
             Content::Module(module) => module.numbering(),
@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// Returns the rules asked for, or else the input's own.
+    /// Returns the rules that the user asked for, or else the default for the input.
     pub(crate) fn rules(&self, asked: Option<AliasRule>) -> AliasRule {
         asked.unwrap_or_else(|| match &self.content {
             Content::Module(_) => AliasRule::Llvm,
@@ -148,8 +148,8 @@ impl Input {
         })
     }
 
-    /// Returns the tags that all-pairs commands compare, with their names: the attached ones of a
-    /// module in order of first appearance, or else all that it lists; all names of a spec.
+    /// Returns the tags for commands on all pairs, with their names: for a spec all names, for a
+    /// module the attached tags in order of first appearance, or if there are none, all tags.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         match &self.content {
             Content::Spec(built, _) => {
@@ -161,7 +161,7 @@ impl Input {
         }
     }
 
-    /// Returns what the input calls a tag: `!8`, its operands if it has no number, or the name that a spec gives it.
+    /// Returns a tag's label: `!8`, its operands if it has no number, or its name in a spec.
     pub(crate) fn label(&self, tag: TagId) -> String {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
@@ -175,7 +175,7 @@ impl Input {
         }
     }
 
-    /// Returns what tags mean: computed when asked for, from a text that is looked through once.
+    /// Returns an object that describes tags. It scans the text for debug information on first use.
     pub(crate) fn names(&self) -> Names<'_> {
         match &self.content {
             Content::Module(module) => Names::of_module(module),
@@ -183,8 +183,8 @@ impl Input {
         }
     }
 
-    /// Returns what the input calls a tag, and what it means, fit to be printed:
-    /// `!8 vec.len (long at 8 of vec)`. A name that a spec gives says it all.
+    /// Returns a tag's printable label and meaning: `!8 vec.len (long at 8 of vec)`. For a spec,
+    /// only its label.
     pub(crate) fn described(&self, names: &Names<'_>, tag: TagId) -> String {
         let label = printable(self.label(tag));
         match &self.content {
@@ -193,8 +193,8 @@ impl Input {
         }
     }
 
-    /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
-    /// everything. Returns how many they are; none under another rule.
+    /// Warns of tags that LLVM's verifier rejects, which may alias everything under rule `llvm`.
+    /// Returns the number of these tags, or 0 under another rule.
     pub(crate) fn warn_rejected(
         &self,
         rules: AliasRule,
@@ -223,19 +223,19 @@ impl Input {
         rejected.len()
     }
 
-    /// Returns `file:line:column` of a node; the file where a spec made it.
+    /// Returns `file:line:column` of a node; for a spec only the file.
     fn place_of(&self, node: NodeId) -> Option<String> {
         let Content::Module(module) = &self.content else { return Some(self.file.clone()) };
         Some(place(&self.file, position(module.text(), module.offset_of(node)?)))
     }
 
-    /// Returns what a spec calls a field of a type: see [`Input::field_name`].
+    /// Returns the name of a type's field in the spec: see [`Input::field_name`].
     pub(crate) fn name_of_field(&self, ty: TypeId, at: usize, field: &Field) -> Option<&str> {
         let name = self.graph().ty(ty).name().unwrap_or_default();
         self.field_name(&String::from_utf8_lossy(name), at, field.offset)
     }
 
-    /// Returns what a field is called by a spec, or by debug information.
+    /// Returns the name of a field in the spec or in debug information.
     pub(crate) fn any_name_of_field(
         &self,
         names: &Names<'_>,
@@ -250,13 +250,13 @@ impl Input {
         let tag = Tag { base: ty, access, offset, size: None, immutable: false, format };
         let place = names.place_of(&tag);
         let path = place.strip_prefix(names.ty(ty).as_str())?.strip_prefix('.')?;
-        // The path to a struct without a name goes on to the first scalar in it.
+        // A path to a struct without a name continues to its first scalar: cut that off.
         let of = self.graph().ty(access);
         let unnamed = of.kind() == TypeKind::Aggregate && of.name().is_none_or(<[u8]>::is_empty);
         Some(path.split('.').next().filter(|_| unnamed).unwrap_or(path).to_owned())
     }
 
-    /// Returns what a spec calls a field; `None` where it is not known, or differs between types of one name.
+    /// Returns a field's name in the spec; `None` if unknown, or if types of one name disagree.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
         let Content::Spec(built, _) = &self.content else { return None };
         let named = built.spec().types.iter().filter_map(|decl| match decl {
@@ -278,7 +278,7 @@ impl Input {
         found.map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Prints a tag that need not be in the graph, with a number for its size.
+    /// Returns the text of a tag that need not be in the graph, with `size` as its size operand.
     pub(crate) fn tag_text(&self, tag: &Tag, size: Option<u64>) -> String {
         match &self.content {
             Content::Module(module) => {
@@ -291,7 +291,7 @@ impl Input {
             Content::Spec(built, _) => {
                 let key = |ty: TypeId| {
                     let known = built.types().iter().find(|&(_, &known)| known == ty);
-                    // A declared type has no key, but a name.
+                    // A declared type has a name instead of a key.
                     let name = || printable(built.graph().ty(ty).name().unwrap_or(b"?"));
                     known.map_or_else(name, |(key, _)| key.clone())
                 };
@@ -304,15 +304,15 @@ impl Input {
     }
 }
 
-/// Returns the attached tags of a module in order of first appearance, or else all that it lists.
+/// Returns the attached tags in order of first appearance, or if there are none, all tags.
 pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
     let attached = module.attached_tags();
     if attached.is_empty() { module.graph().tags().collect() } else { attached }
 }
 
-/// Prints a node of a module: its number, or its operands if it has none.
+/// Returns the text of a node of a module: its number, or its operands if it has none.
 ///
-/// The reader bounds how deep inline nodes nest, and a cycle cannot be written without a number.
+/// The recursion ends: the reader limits the nesting of inline nodes, and cycles need numbers.
 pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
     if let Some(number) = module.number_of(node) {
         return format!("!{number}");
@@ -347,7 +347,7 @@ pub(crate) fn read_module(file: &str, text: Vec<u8>, keep: Keep) -> Result<Modul
     })
 }
 
-/// Reads what a path names as text, and returns its name in messages too.
+/// Reads the text of an input, converted if needed. Returns the name for messages too.
 fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
     let is_compiled = origin.is_compiled()?;
     let (file, text) = match origin.path.as_os_str() == "-" {
@@ -355,7 +355,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
         false => read_file(origin.path)?,
     };
     progress::doing(format!("at work on {file}"));
-    // Findings are at lines of the assembly text, not of the file.
+    // Findings refer to lines of the assembly text, not of the original file.
     let converted = || format!("{file} as assembly");
     if is_compiled {
         return Ok((converted(), origin.compile(&text)?));
@@ -369,7 +369,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
     Ok((file, text))
 }
 
-/// Returns whether a text is a spec: by its name, or that it begins as RON does, and no assembly.
+/// Returns whether a text is a spec: by its extension, or on standard input by its first line.
 fn is_spec(path: &Path, text: &[u8]) -> bool {
     if path.as_os_str() != "-" {
         return path.extension().is_some_and(|extension| extension == "ron");
@@ -381,11 +381,11 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
     })
 }
 
-/// Gives nodes the roles that their operands suggest if nothing else says them. Returns how many became tags.
+/// Sets each node's role by the form of its operands. Returns the number of tags.
 fn guess_roles(module: &mut Module<'_>) -> usize {
     let nodes = module.graph().nodes();
     let mut roles: Vec<_> = nodes.map(|node| (node, Form::of(module.graph(), node))).collect();
-    // A copy makes tags of its entries; those that stand on their own come first.
+    // Marking a `!tbaa.struct` node also adds tags for its entries, so these nodes come last.
     roles.sort_by_key(|&(node, role)| (role == Some(Form::Copy), module.offset_of(node)));
     let graph = module.graph_mut();
     for (node, role) in roles {

@@ -1,8 +1,8 @@
 //! The `tbaa` command: dump, query and explain TBAA metadata.
 //!
-//! Standard output carries answers and nothing else; warnings, notes and errors go to standard
-//! error. The exit status is 0 when all is well, 1 when the input was readable and something was
-//! found in it, and 2 when the input or the arguments are unusable.
+//! Only answers go to standard output. Warnings, notes and errors go to standard error. The exit
+//! status is 0 if all is well, 1 if there are findings in the input, and 2 if the input or the
+//! arguments are unusable.
 
 mod args;
 mod commands;
@@ -33,13 +33,13 @@ use args::Args;
 use commands::Outcome;
 use report::Failure;
 
-/// True if standard output is closed (`>&-`): Rust opens `/dev/null` in its place, and output would be lost.
+/// True if standard output is closed (`>&-`). Rust would open `/dev/null` and lose the output.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "nothing safe runs before Rust's start")]
 mod before_start {
-    /// LLVM's and GNU's linkers run what is listed here before `main`.
+    /// The loader calls the functions in this section before `main`.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static BEFORE: extern "C" fn() = look;
@@ -52,7 +52,7 @@ mod before_start {
 }
 
 fn main() -> ExitCode {
-    // A shell asks what fits; nothing may be printed before.
+    // Answers a shell's request for completions. Nothing may be printed before.
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
     let matches = Args::grouped().get_matches_from(commands::arguments());
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -71,9 +71,9 @@ fn main() -> ExitCode {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Ok(Outcome::Ended(code)) => ExitCode::from(code),
-        // Whoever read the output has seen enough.
+        // The program that reads the output (such as `head`) has closed it: this is no error.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // The rest of the buffer has nowhere to go.
+            // Drop the rest of the buffer, which cannot be written.
             let (_, _) = out.into_parts();
             ExitCode::SUCCESS
         }

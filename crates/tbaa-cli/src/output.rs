@@ -1,4 +1,4 @@
-//! The forms that commands share: JSON, counts, limits, and work on several inputs.
+//! Output that commands share: JSON, counts, limits, and a loop over several inputs.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) enum TextOrJson {
     Json,
 }
 
-/// Stands before metadata whose numbers are not an input's.
+/// A comment before metadata whose numbers are not the input's.
 pub(crate) const NEW_NUMBERS: &str =
     "; these nodes have new numbers, which are not those of the input";
 
@@ -27,7 +27,7 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// Writes JSON with an escape for each character that a terminal would obey: one can only be in a string.
+/// Writes JSON. Control characters, which can only occur in strings, are escaped.
 pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
     let must_be_escaped = |c| c != '\n' && is_hidden(c);
     for part in json.split_inclusive(must_be_escaped) {
@@ -40,7 +40,7 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Does something for each input. Of those that cannot be used the last is returned, and the others are reported.
+/// Calls `work` for each input. Reports the failures of unusable inputs, and returns the last one.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,
@@ -65,7 +65,7 @@ pub(crate) struct AnswersLimit {
 }
 
 impl AnswersLimit {
-    /// Refuses to compare so many tags of `what` if the answers are too many.
+    /// Fails if the number of pairs of `tags` tags exceeds the limit. The message names `what`.
     pub(crate) fn check(&self, tags: usize, what: &str) -> Result {
         let answers = (tags as u64).saturating_mul(tags as u64);
         let most = self.max_answers;
@@ -91,12 +91,12 @@ pub(crate) fn listed(
     if more == 0 { shown } else { format!("{shown}{last}{more} more") }
 }
 
-/// The letter of an answer in grids and rows.
+/// Returns the letter of an answer in a matrix: `M` for MayAlias, `N` for NoAlias.
 pub(crate) fn letter(may_alias: bool) -> u8 {
     if may_alias { b'M' } else { b'N' }
 }
 
-/// A count and a noun: `1 pair`, `2 pairs`, `2 accesses`.
+/// Returns a count and a noun: `1 pair`, `2 pairs`, `2 accesses`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     let plural = match count {
@@ -107,7 +107,7 @@ pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// `12.5 %`, or nothing to take a part of.
+/// Returns a percentage such as `12.5 %`, or `-` if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }

@@ -1,11 +1,11 @@
-//! Bytes of an input, made fit to be printed: they may hold the control sequences of a terminal, or be no UTF-8.
+//! Makes bytes of an input printable: they may hold terminal control sequences or invalid UTF-8.
 
 use std::path::Path;
 
 use tbaa::types::demangle::{demangled_function, folded};
 
-/// Returns bytes as text without control characters: `\n` and the like, `\xFF`
-/// for a byte that is no UTF-8, `\u{202e}` for what would reorder a line.
+/// Returns bytes as printable text. Control characters become `\n` and the like, a byte that is not
+/// UTF-8 becomes `\xFF`, and a character that would reorder a line becomes `\u{202e}`.
 pub(crate) fn printable(bytes: impl AsRef<[u8]>) -> String {
     let mut text = String::new();
     for chunk in bytes.as_ref().utf8_chunks() {
@@ -27,7 +27,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
     printable(path.as_os_str().as_encoded_bytes())
 }
 
-/// Returns bytes as text, one character for each that a column counts: hidden ones become replacement characters.
+/// Returns bytes as text for columns: a hidden character becomes one replacement character.
 pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
     let hide = |c| match c {
         '\t' => ' ',
@@ -37,19 +37,19 @@ pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().map(hide).collect()
 }
 
-/// Control characters, marks of direction, joiners and others that show only in what they do to others.
+/// Returns whether a character is a control, a direction mark, a joiner or otherwise invisible.
 pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns a function's name: that of the source for C++, or LLVM's after `@`. Commands take either.
+/// Returns a function's printed name: for C++ the name in the source, otherwise LLVM's.
 pub(crate) fn function_name(name: &[u8]) -> String {
     demangled_function(name).map_or_else(|| llvm_name(name), |source| printable(folded(source)))
 }
 
-/// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise quoted, `\xx` standing for a byte.
+/// Returns a name as LLVM writes it after `@`: plain if possible, or quoted with `\xx` for bytes.
 pub(crate) fn llvm_name(name: &[u8]) -> String {
     let mut out = String::new();
     tbaa_lex::source::name(name, &mut out);

@@ -1,4 +1,4 @@
-//! The present work of the command, on a terminal, once it takes more than a second.
+//! Shows on a terminal what the command is doing, once it takes more than a second.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::Ordering;
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time that a command may take before its work is shown.
+/// The time after which progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The work, and true if the terminal's last line shows it. Whoever writes to the terminal holds the lock meanwhile.
+/// The text, and true if it is on the terminal now. Lock this while writing to the terminal.
 static LINE: Mutex<(String, bool)> = Mutex::new((String::new(), false));
 
 fn line() -> MutexGuard<'static, (String, bool)> {
@@ -18,7 +18,7 @@ fn line() -> MutexGuard<'static, (String, bool)> {
 
 fn clear(line: &mut (String, bool)) {
     if std::mem::take(&mut line.1) {
-        // Nobody is left to be told when standard error is closed.
+        // Ignore the error: if standard error is closed, nobody can be told.
         let _ = write!(io::stderr(), "\r\x1b[K");
     }
 }
@@ -41,32 +41,32 @@ pub(crate) fn start() {
     });
 }
 
-/// Says what is done from here on.
+/// Sets the text that describes the current work.
 pub(crate) fn doing(text: impl Into<String>) {
     line().0 = text.into();
 }
 
-/// Shows nothing from here on.
+/// Stops showing progress.
 pub(crate) fn end() {
     let mut line = line();
     line.0.clear();
     clear(&mut line);
 }
 
-/// Does what writes to the terminal, with no progress shown meanwhile.
+/// Calls `write`, which may write to the terminal, while the progress line is hidden.
 pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
     let mut line = line();
     clear(&mut line);
     write()
 }
 
-/// Standard output, of which no part stands behind a line of progress.
+/// Standard output. Each write hides the progress line first.
 pub(crate) struct Output(pub(crate) io::StdoutLock<'static>);
 
 impl Write for Output {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         if crate::IS_CLOSED.load(Ordering::Relaxed) {
-            // The error that a write would give.
+            // A write would fail if Rust had not opened `/dev/null`.
             return Err(io::Error::other("it is closed"));
         }
         aside(|| self.0.write(buffer))

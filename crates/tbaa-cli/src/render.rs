@@ -1,8 +1,8 @@
-//! Findings as people read them.
+//! Renders findings for people to read, with excerpts of the input.
 //!
-//! An input may be hostile, as in [`excerpt`](crate::printable): of each line as much is taken as
-//! can be shown, a character for a character, so that columns stay what they are.
-//! `annotate-snippets` draws the rest, and cuts lines to the width of a terminal.
+//! An input may be hostile: lines may be very long or contain control characters. So only a part of
+//! each line is taken, and each hidden character is replaced by one other, which keeps columns
+//! right. `annotate-snippets` draws the result, and cuts lines to the width of a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,16 +15,16 @@ use tbaa_check::{Diagnostic, Label, Level};
 
 use crate::printable::{printable, printable_in_columns};
 
-/// Bytes of a line that are drawn on either side of a place: more than a terminal shows.
+/// The number of bytes drawn on each side of a place in its line: more than a terminal shows.
 const WINDOW: usize = 1 << 10;
 
-/// Lines between two places that are shown with them.
+/// The largest number of unrelated lines between two places that are drawn together.
 const GAP: usize = 2;
 
 /// A label, with its line from 0.
 type PlacedLabel<'d> = (usize, AnnotationKind, &'d Label);
 
-/// An input's text, with where its lines start.
+/// An input's text, with the offset at which each line starts.
 pub(crate) struct Source<'a> {
     file: &'a str,
     text: &'a [u8],
@@ -42,7 +42,7 @@ impl<'a> Source<'a> {
         self.file
     }
 
-    /// Line, from 0, of a byte.
+    /// Returns the line, from 0, that contains a byte.
     fn line_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
@@ -53,14 +53,14 @@ impl<'a> Source<'a> {
         start..end - usize::from(self.text[start..end].ends_with(b"\r"))
     }
 
-    /// Line and column in characters, from 1, of a byte.
+    /// Returns the line and the column of a byte, both from 1. Columns count characters.
     pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line_of(offset.min(self.text.len()));
         let before = &self.text[self.starts[line]..offset.min(self.text.len())];
         (line + 1, String::from_utf8_lossy(before).chars().count() + 1)
     }
 
-    /// Prints one finding, in colour; whoever writes it out takes colour off where it is not wanted.
+    /// Prints one finding in colour. The caller removes the colour if it is not wanted.
     pub(crate) fn write(&self, finding: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
         let level = match finding.level {
             Level::Error => Title::ERROR,
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
         };
         let code = finding.code.to_string();
         let title = level.primary_title(printable(&finding.message)).id(&code);
-        // Without a text the file is all there is to name.
+        // If there is no place in the text, only name the file.
         let file = finding.primary.is_none().then(|| Origin::path(self.file));
         let snippets = self.clusters(finding).into_iter().flat_map(|of| self.snippet(&of));
         let notes = finding.notes.iter().map(|note| Title::NOTE.message(printable(note)));
@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         writeln!(out, "{}\n", Renderer::styled().render(&[group]))
     }
 
-    /// Groups labels that stand on neighbouring lines, the group of the primary one first.
+    /// Groups labels on neighbouring lines. The group of the primary label comes first.
     fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
         for number in first..=last {
             let line = self.line(number);
             let here: Vec<_> = cluster.iter().filter(|&&(at, ..)| at == number).collect();
-            // The part of the line that has all places, or its beginning.
+            // Choose the part of the line that has the places, or its beginning.
             let start = here.iter().map(|(_, _, label)| label.span.start).min();
             let start = start.map_or(line.start, |start| start.clamp(line.start, line.end));
             let from = if start - line.start > WINDOW { start - WINDOW } else { line.start };
@@ -123,7 +123,7 @@ impl<'a> Source<'a> {
         }
         let snippet: Snippet<'s, Annotation<'s>> =
             Snippet::source(source).line_start(first + 1).fold(true).annotations(annotations);
-        // A line without its beginning does not show the column.
+        // If the beginning of a line is cut off, state the column separately.
         let Some(start) = cut else { return vec![snippet.path(self.file).into()] };
         let (line, column) = self.position(start);
         let origin = Origin::path(self.file).line(line).char_column(column);

@@ -1,4 +1,4 @@
-//! Messages on standard error.
+//! Prints messages on standard error.
 
 use std::fmt::Display;
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
 
 pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
-/// Returns the failure that the input or the arguments cannot be used.
+/// Returns early with a failure about the input or the arguments.
 macro_rules! bail {
     ($($text:tt)*) => {
         return Err($crate::report::Failure::unusable(format_args!($($text)*)))
@@ -36,12 +36,12 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
-    /// Something that has no place in a text.
+    /// Creates a failure without a place in a text.
     pub(crate) fn unusable(text: impl Display) -> Failure {
         Failure::Unusable(Message::Plain { place: None, text: text.to_string() })
     }
 
-    /// Something at a byte of a text.
+    /// Creates a failure at a byte of a text.
     pub(crate) fn at(file: &str, text: &[u8], offset: usize, message: impl Display) -> Failure {
         let message = brief(message.to_string());
         Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message)))
@@ -58,7 +58,7 @@ impl Failure {
     }
 }
 
-/// A failure with the work that failed before the cause.
+/// Adds a description of the work that failed to an error.
 pub(crate) trait Context<T> {
     /// Returns the value, or the failure `what: cause`.
     fn context(self, what: impl Display) -> Result<T>;
@@ -70,13 +70,13 @@ impl<T, E: Display> Context<T> for Result<T, E> {
     }
 }
 
-/// Writes a file that the command line names, which must be none of the inputs.
+/// Writes a file that the command line names. Fails if it is one of the inputs.
 pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result {
     refuse_input(path, inputs)?;
     fs::write(path, content).context(format_args!("cannot write {}", printable_path(path)))
 }
 
-/// Refuses an output that is one of the inputs, by whatever name.
+/// Fails if an output is the same file as one of the inputs, even under another name.
 pub(crate) fn refuse_input<P: AsRef<Path>>(
     path: &Path,
     inputs: impl IntoIterator<Item = P>,
@@ -96,12 +96,12 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     Ok(())
 }
 
-/// `file:line:column`.
+/// Returns `file:line:column`.
 pub(crate) fn place(file: &str, (line, column): (usize, usize)) -> String {
     format!("{}:{line}:{column}", printable(file))
 }
 
-/// The weight of a message: its word, and the colour of that.
+/// The level of a message: its word and the word's colour.
 type Level = (&'static str, AnsiColor);
 
 const ERROR: Level = ("error", AnsiColor::Red);
@@ -110,16 +110,16 @@ const NOTE: Level = ("note", AnsiColor::Cyan);
 
 /// A message on standard error.
 pub(crate) enum Message {
-    /// One line, after its place if it has one.
+    /// One line, printed after its place if it has one.
     Plain { place: Option<String>, text: String },
-    /// Drawn with the line that it is about, in colour.
+    /// A drawing of the line that the message is about, in colour.
     Drawn(String),
 }
 
 impl Message {
     fn print(&self, (word, color): Level) {
         let style = Style::new().bold().fg_color(Some(color.into()));
-        // Nobody is left to be told when standard error is closed.
+        // Ignore the error: if standard error is closed, nobody can be told.
         let _ = progress::aside(|| match self {
             Message::Plain { place, text } => {
                 let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
@@ -131,7 +131,7 @@ impl Message {
     }
 }
 
-/// Cuts the middle out of a message that repeats a name of any length.
+/// Shortens a message in the middle, because it may contain a very long name.
 fn brief(message: String) -> String {
     const HALF: usize = 1 << 10;
     if message.len() <= 4 * HALF {
@@ -142,15 +142,15 @@ fn brief(message: String) -> String {
     format!("{} ... ({} bytes) ... {}", &message[..start], end - start, &message[end..])
 }
 
-/// Says something that is good to know.
+/// Prints a note.
 pub(crate) fn note(text: impl Into<String>) {
     Message::Plain { place: None, text: text.into() }.print(NOTE);
 }
 
-/// Warnings printed before the rest is only counted.
+/// The number of warnings that are printed. The rest are only counted.
 const SHOWN: usize = 10;
 
-/// Prints warnings, each at its place as `show` gives it. Of many, the rest is only counted.
+/// Prints warnings, with the place and text from `show`. If there are many, counts the rest.
 pub(crate) fn warn<T>(warnings: &[T], show: impl Fn(&T) -> (Option<String>, String)) {
     for warning in warnings.iter().take(SHOWN) {
         let (place, text) = show(warning);

@@ -1,4 +1,4 @@
-//! Folders that are removed at the end, and files that are put back, by Ctrl-C too.
+//! Temporary folders and saved files, which are removed or restored at the end, even after Ctrl-C.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::report::{Failure, Result, bail};
 
-/// The folders that are there, each with files that were kept.
+/// The folders that exist, each with its saved files.
 static FOLDERS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A folder, the places of kept files with the copies, and a script that puts these back if this process cannot.
+/// A folder, pairs of a saved file and its copy, and a script that restores them after a kill.
 type Entry = (PathBuf, Vec<(PathBuf, PathBuf)>, Option<PathBuf>);
 
 /// A folder that is removed at the end.
@@ -19,10 +19,10 @@ fn folders() -> MutexGuard<'static, Vec<Entry>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Puts files back, and removes the folder.
+/// Restores the saved files, and removes the folder.
 fn remove((folder, kept, script): Entry) {
     for (file, copy) in kept {
-        // A program that still runs cannot be written to, but another file can take its place.
+        // A running program's file cannot be written, but it can be replaced by another.
         let replace = |_| std::fs::remove_file(&file).and_then(|()| std::fs::copy(&copy, &file));
         if let Err(error) = std::fs::copy(&copy, &file).or_else(replace) {
             Failure::unusable(format!("cannot restore {}: {error}", file.display())).report();
@@ -36,10 +36,10 @@ impl Folder {
     pub(crate) fn new() -> Result<Folder> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
-            // Without a handler a folder is left, which is no reason not to go on.
+            // Without a handler, Ctrl-C leaves the folder behind, which is acceptable.
             let _ = ctrlc::set_handler(|| {
                 folders().drain(..).for_each(remove);
-                // The status by which a shell says that SIGINT ended a program.
+                // The status that a shell gives to a program ended by SIGINT.
                 std::process::exit(130);
             });
         });
@@ -68,7 +68,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Keeps a file as it is: it is put back at the end.
+    /// Saves a copy of a file, which is restored at the end.
     pub(crate) fn keep(&self, file: &Path) -> io::Result<()> {
         let mut folders = folders();
         let Some((folder, kept, _)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {
@@ -80,7 +80,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a shell script that puts the kept files back if this process is killed. It is removed at the end.
+    /// Writes a shell script that restores the saved files, for use if this process is killed.
     pub(crate) fn script(&self, script: &Path) -> io::Result<()> {
         let mut folders = folders();
         let Some((_, kept, place)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {

@@ -1,4 +1,4 @@
-//! The program's own files, as far as debug information tells where they are.
+//! Finds and reads the program's source files, if debug information tells where they are.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -9,13 +9,13 @@ use tbaa_ir::{DebugInfo, Location};
 
 use crate::printable::printable;
 
-/// Bytes of a source file that are read; a longer one is no source.
+/// The size in bytes above which a file is not read, because it is no source file.
 const MOST: u64 = 64 << 20;
 
 pub(crate) struct Sources {
-    /// Each file's name in a line of output.
+    /// The name that is printed for each file.
     short: HashMap<String, String>,
-    /// The lines of the files that were asked for; `None` of one that cannot be read.
+    /// The lines of the files read so far; `None` if a file cannot be read.
     lines: RefCell<BTreeMap<PathBuf, Option<Vec<String>>>>,
 }
 
@@ -29,7 +29,7 @@ impl Sources {
         }
         let mut short = HashMap::new();
         for (last, files) in by_last {
-            // Two files of one name go by all that the compiler was given.
+            // If different files have the same last part, print the compiler's whole names.
             let is_one = files.iter().all(|(path, _)| *path == files[0].0);
             for (_, file) in files {
                 let name = if is_one { last.clone() } else { file.clone() };
@@ -39,17 +39,17 @@ impl Sources {
         Sources { short, lines: RefCell::default() }
     }
 
-    /// The last part of a file's name, where no other file of the module has it.
+    /// Returns the last part of a file's name, if it is unique in the module, otherwise the path.
     pub(crate) fn name(&self, at: &Location) -> String {
         self.short.get(&at.file).cloned().unwrap_or_else(|| printable(&at.file))
     }
 
-    /// `f.c:14`.
+    /// Returns a place such as `f.c:14`.
     pub(crate) fn place(&self, at: &Location) -> String {
         format!("{}:{}", self.name(at), at.line)
     }
 
-    /// The text of a place's file, with the name that the compiler was given; `None` if it cannot be read.
+    /// Returns the text of the file at a location, if it can be read.
     pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
         let is_file = |path: &PathBuf| {
             fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)
@@ -58,7 +58,7 @@ impl Sources {
         fs::read(paths.into_iter().find(is_file)?).ok()
     }
 
-    /// A line of a place's file, by its number from 1. `None` if the file cannot be read, or has no such line.
+    /// Returns a line of a location's file, by its number from 1; `None` if there is none.
     pub(crate) fn line(&self, at: &Location, number: u32) -> Option<String> {
         let path = Path::new(&at.directory).join(&at.file);
         let mut all = self.lines.borrow_mut();
@@ -67,7 +67,7 @@ impl Sources {
     }
 }
 
-/// The lines of a text, fit to be printed.
+/// Returns the printable lines of a text.
 fn lines(text: &[u8]) -> Vec<String> {
     let line = |line: &[u8]| {
         let spaced = line.trim_ascii_end().split(|&byte| byte == b'\t');
@@ -76,7 +76,7 @@ fn lines(text: &[u8]) -> Vec<String> {
     text.split(|&byte| byte == b'\n').map(line).collect()
 }
 
-/// A path without `.` and with `a/..` taken away.
+/// Returns a path without `.` and with each `a/..` removed.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! The parts that all pictures share.
+//! Parts that all SVG pictures share.
 
 use std::io::{Result, Write};
 
@@ -12,7 +12,7 @@ pub(crate) fn width(text: &str) -> usize {
     (text.chars().count() * CHARACTER).div_ceil(100)
 }
 
-/// Returns a name as XML and HTML take it, in element and attribute alike, without control characters.
+/// Returns a name escaped for XML and HTML, in text and attributes, without control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in printable(text).chars() {
@@ -29,7 +29,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Returns a name cut to a number of characters.
+/// Returns a name shortened to at most `most` characters.
 pub(crate) fn cut(name: &str, most: usize) -> String {
     let name = printable(name);
     if name.chars().nth(most).is_none() {
@@ -38,7 +38,7 @@ pub(crate) fn cut(name: &str, most: usize) -> String {
     name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Writes a text at a place, with attributes such as ` fill="#222"`.
+/// Writes a text at a position, with attributes such as ` fill="#222"`.
 pub(crate) fn text(
     out: &mut dyn Write,
     (x, y): (usize, usize),
@@ -48,12 +48,12 @@ pub(crate) fn text(
     write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{}</text>", escape(text))
 }
 
-/// Pixels that the title of a picture and the lines under it take.
+/// Returns the height of a picture's title and of `lines` lines under it, in pixels.
 pub(crate) const fn height_of_head(lines: usize) -> usize {
     30 + 16 * lines
 }
 
-/// Begins a picture with its title, and lines under it; what follows ends with `</svg>`.
+/// Writes the start of a picture: its title and lines. The caller must write `</svg>` at the end.
 pub(crate) fn write_head(
     (width, height): (usize, usize),
     title: &str,
@@ -61,7 +61,7 @@ pub(crate) fn write_head(
     out: &mut dyn Write,
 ) -> Result<()> {
     let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    // A proportional font at 12 pixels takes less than 7 a character.
+    // A character of a proportional font at 12 pixels is less than 7 pixels wide.
     let width = width.max(longest * 7 + 32).max(title.chars().count() * 7 + 32);
     let title = escape(title);
     writeln!(

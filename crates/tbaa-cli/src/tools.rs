@@ -1,4 +1,4 @@
-//! The programs of LLVM that are run: which of several, and what to install where there is none.
+//! Finds the programs of LLVM to run, and says what to install if there are none.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -13,18 +13,18 @@ pub(crate) fn clang() -> OsString {
     named("CLANG").unwrap_or_else(|| tool("clang").into())
 }
 
-/// Returns what a variable names.
+/// Returns the value of an environment variable, unless it is empty.
 pub(crate) fn named(variable: &str) -> Option<OsString> {
     env::var_os(variable).filter(|named| !named.is_empty())
 }
 
-/// Returns the program of LLVM 22 where it is on the path, and the newest one that is there where it is
-/// not. Where there is none, running what is returned fails, and [`cannot_run()`] names the package.
+/// Returns LLVM 22's version of a program if it is on the path, or else the newest one. If there is
+/// none, running the returned name fails, and [`cannot_run()`] names the package to install.
 pub(crate) fn tool(name: &str) -> String {
     installed(name).unwrap_or_else(|| format!("{name}-{LLVM}"))
 }
 
-/// The same, or `None` where there is none. `clang-19` says its version, and `clang` is asked.
+/// Like [`tool()`], but `None` if there is none. Names such as `clang-19` contain the version.
 pub(crate) fn installed(name: &str) -> Option<String> {
     let preferred = format!("{name}-{LLVM}");
     if is_on_path(&preferred) {
@@ -40,7 +40,7 @@ pub(crate) fn installed(name: &str) -> Option<String> {
     all.max().map(|(_, file)| file)
 }
 
-/// Returns the first number of the version that a program of LLVM prints, or 0 where it prints none.
+/// Returns the major version that a program of LLVM prints, or 0 if it prints none.
 pub(crate) fn version(mut program: Command) -> u32 {
     let output = program.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let printed = output.map(|output| output.stdout).unwrap_or_default();
@@ -49,13 +49,13 @@ pub(crate) fn version(mut program: Command) -> u32 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Returns whether a program of this name is where programs are looked for.
+/// Returns whether a program of this name is on the path.
 pub(crate) fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// The command that a variable names, which may have arguments: `ccache clang-22`.
+/// Returns the command that a variable names. It may have arguments: `ccache clang-22`.
 pub(crate) fn command_of(named: &OsStr) -> Command {
     let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
     let mut words = words.unwrap_or_default().into_iter();
@@ -64,11 +64,11 @@ pub(crate) fn command_of(named: &OsStr) -> Command {
     command
 }
 
-/// The packages for C, C++, bitcode and LLVM's passes.
+/// The advice to install the packages for C, C++, bitcode and LLVM's passes.
 pub(crate) const INSTALL: &str =
     "install clang and LLVM 22 (on Debian `apt-get install clang-22 llvm-22`)";
 
-/// Says that a program of LLVM cannot be run, what to install, and what else to do.
+/// Returns the message that a program cannot be run, what to install, and the alternative `or`.
 pub(crate) fn cannot_run(program: impl Display, error: &io::Error, or: &str) -> String {
     format!("cannot run {program}: {error}; {INSTALL}, or {or}")
 }

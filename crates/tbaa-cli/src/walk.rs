@@ -1,4 +1,4 @@
-//! The type DAG as commands show it: names, arrays, and the places that a tag's path visits.
+//! Paths in the type DAG as commands show them, with names and arrays.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,27 +11,27 @@ use crate::printable::printable;
 /// The next step of a path from a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// Into a field, by its position.
+    /// Into the field with this index.
     Field(usize),
     /// To the parent.
     Parent,
-    /// Not at all.
+    /// The path ends.
     End,
 }
 
-/// A type on a path, and the way from there.
+/// A type on a path, and the next step from there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WalkStep {
     pub(crate) ty: TypeId,
-    /// Bytes into the type.
+    /// The offset within the type, in bytes.
     pub(crate) offset: u64,
     pub(crate) next: Next,
 }
 
-/// States that the search for all paths visits at most.
+/// The largest number of states (type and offset) that the search for all paths visits.
 const STATES: usize = 1 << 16;
 
-/// Returns the parent that a node names; an old-format aggregate names none.
+/// Returns the parent that a node names. Old-format aggregates name none.
 pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
     match node.kind() {
         TypeKind::Scalar => node.parent(),
@@ -40,7 +40,7 @@ pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
     }
 }
 
-/// Returns an array field's bytes from element to element, and their number if it ends; `None` of no array.
+/// Returns an array field's stride and its number of elements, if bounded; `None` if not an array.
 pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
     let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
     match field.extent? {
@@ -50,7 +50,7 @@ pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>
     }
 }
 
-/// Returns `[4]` behind an array of four elements, `[]` behind one without an end.
+/// Returns `[4]` for an array of four elements, `[]` for one without an end.
 pub(crate) fn brackets(count: Option<Option<u64>>) -> String {
     match count {
         None => String::new(),
@@ -59,14 +59,14 @@ pub(crate) fn brackets(count: Option<Option<u64>>) -> String {
     }
 }
 
-/// Returns what a type is called, fit to be printed.
+/// Returns a type's printable name.
 pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
     printable(names.ty(ty))
 }
 
-/// Returns the places that LLVM visits from a type at an offset: each time into the last field that
-/// does not start after the offset, and from a scalar to its parents. A path that comes back to
-/// where it was is cut after as many places as there are nodes.
+/// Returns the types that LLVM visits from a type at an offset. From an aggregate it goes into the
+/// last field that starts at or before the offset, and from a scalar to its parent. A cyclic path
+/// is cut after as many types as there are nodes.
 pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     let (mut places, mut at) = (Vec::new(), Some((base, offset)));
     while let Some((ty, offset)) = at
@@ -92,7 +92,7 @@ fn step(graph: &Graph, ty: TypeId, offset: u64) -> Option<(Next, (TypeId, u64))>
     }
 }
 
-/// Returns the places of a path that an explanation gives, from the base type that it starts from.
+/// Returns the types on a path of an explanation, which starts at the type `base`.
 pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<WalkStep> {
     let (mut places, mut ty) = (Vec::new(), base);
     for step in steps {
@@ -111,7 +111,7 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the places of all paths from a tag's base to its access, through any union member; none if too many.
+/// Returns the steps of all paths from a tag's base to its access type; none if they are too many.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);
@@ -134,7 +134,7 @@ pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
             return Vec::new();
         }
     }
-    // Back from the access, along what led there.
+    // Go back from the access type along the steps that led there.
     let end = (tag.access, 0);
     let mut places = Vec::new();
     let (mut seen, mut queue) = (HashSet::from([end]), vec![end]);

@@ -1,5 +1,5 @@
-//! `tbaa bisect` on programs that `opt -O2` breaks because of a planted tag, and on programs that
-//! do not end. Searches with a known answer are sessions: see `sessions.rs`.
+//! Tests `tbaa bisect` on programs that `opt -O2` breaks because of a planted wrong tag, and on
+//! programs that do not end. Searches with a known answer are tested in `sessions.rs`.
 
 mod tools;
 
@@ -32,7 +32,7 @@ fn planted() -> Vec<PathBuf> {
     tools::files("tests/bisect", &["ll"])
 }
 
-/// Returns the lines that a report names.
+/// Returns the line numbers that a report names.
 fn found_lines(report: &str) -> Vec<usize> {
     let places = report.lines().filter_map(|line| line.split_once(".ll:"));
     places.map(|(_, place)| place.split(':').next().unwrap().parse().unwrap()).collect()
@@ -51,7 +51,7 @@ fn planted_miscompiles_are_found() {
         let text = fs::read_to_string(&file).unwrap();
         let guilty = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("; guilty"));
         let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
-        // Without a target, only clang chooses one with vectors.
+        // If no target is given, only clang chooses one with vector instructions.
         let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
         let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let report = stdout(&out);
@@ -73,7 +73,7 @@ fn planted_miscompiles_are_found() {
     }
 }
 
-/// The first line of each file contains a part of the verdict.
+/// The first line of each file contains a part of the expected verdict.
 #[test]
 fn a_verdict_claims_what_was_shown() {
     let Some(()) = llvm() else { return };
@@ -114,7 +114,7 @@ fn without_checks_nobody_is_convicted() {
     }
 }
 
-/// A module with a planted fault in its midst.
+/// Returns a module with a planted fault between other accesses, 2000 in all.
 fn with_2000_accesses(planted: &str) -> String {
     let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();
     let (other, after) = rest.split_once("\n@format").unwrap();
@@ -172,7 +172,7 @@ fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
     assert!(within_5_seconds(is_dead), "process {pid} was left");
 }
 
-/// Waits until something is done, 5 seconds at most.
+/// Waits at most 5 seconds until `done` returns true.
 #[cfg(target_os = "linux")]
 fn within_5_seconds(done: impl Fn() -> bool) -> bool {
     (0..500).any(|_| {

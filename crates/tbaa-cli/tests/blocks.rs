@@ -1,4 +1,4 @@
-//! `tbaa blocks --prove`: blamed accesses are what prevents LLVM's optimisation.
+//! Tests `tbaa blocks --prove`: the accesses that it blames prevent LLVM's optimisation.
 
 mod tools;
 
@@ -21,7 +21,7 @@ fn prove(file: &Path, sample: usize) -> Value {
     serde_json::from_str(&printed(tbaa.arg(sample.to_string()))).unwrap()
 }
 
-/// Compiles some of Lua's files and links them.
+/// Compiles those of Lua's files that `is_wanted` accepts, and links them.
 fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     let (folder, mut files) = (tools::folder(&format!("blocks/{name}")), Vec::new());
     for source in lua::sources("lua-5.4.9") {
@@ -39,15 +39,15 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns two shares: of the loads that stores and calls are blamed for, those that LLVM removes
-/// or hoists if these access other memory; and of the loads that LLVM removes if everything else
-/// accesses other memory, those that the blame explains.
+/// Returns precision and recall. Precision: of the loads for which accesses are blamed, those that
+/// LLVM removes or hoists if these access other memory. Recall: of the loads that LLVM removes if
+/// everything else accesses other memory, those that the blame explains.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
 }
 
-/// Some files of Lua, as a small run of what `docs/blocks.md` reports.
+/// A small version of the run that `docs/blocks.md` reports, on some files of Lua.
 #[test]
 fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     let Some(()) = llvm() else { return };
@@ -56,11 +56,11 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     eprintln!("{figures}");
     let (precision, recall) = shares(figures);
     assert!(figures["asked"].as_u64().unwrap() >= 30, "{figures}");
-    // A load that LLVM only moves to some paths of its loop counts as kept.
+    // A load that LLVM only moves to some paths of its loop does not count as removed.
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// All of Lua; takes minutes.
+/// Like the test before, on all of Lua, which takes minutes.
 #[test]
 #[ignore = "asks LLVM about a thousand loads"]
 fn of_lua_what_is_blamed_is_to_blame() {
@@ -71,8 +71,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// Returns the loads that a program lists as blocked: all, and those for which only separable
-/// accesses are blamed.
+/// Returns the loads that a program lists as blocked: all of them, and those blocked only by
+/// accesses that types can separate.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
@@ -87,11 +87,11 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     [rows.clone().filter_map(name).collect(), rows.filter(is_apart).filter_map(name).collect()]
 }
 
-/// Compares a sample of the loads that the passes keep with the list: memory keeps a load if LLVM
-/// removes or hoists it once everything else accesses other memory. `TBAA_MODULES` names the
-/// modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE` is the size of the
-/// sample. Instances of a C++ template share a shortened name, unless the module's functions have
-/// names that cannot be demangled.
+/// Compares the list of blocked loads with a sample of the loads that survive LLVM's passes. A load
+/// is blocked if LLVM removes or hoists it once everything else accesses other memory.
+/// `TBAA_MODULES` names the modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE`
+/// the size of the sample. Instances of a C++ template share a shortened name if it can be
+/// demangled.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

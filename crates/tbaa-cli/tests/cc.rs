@@ -1,11 +1,11 @@
-//! `tbaa cc`, `tbaa c++` and `tbaa run` as compilers, and `tbaa bisect --build` on what they
-//! record.
+//! Tests `tbaa cc`, `tbaa c++` and `tbaa run` as compilers, and `tbaa bisect --build` on the builds
+//! that they record.
 
 mod tools;
 
 use std::process::Command;
 
-/// Each script of the folder states what it tests.
+/// Each script in the folder states what it tests.
 #[test]
 fn scripts_pass() {
     let Some(()) = tools::find(&["clang-22"]) else { return };
@@ -19,7 +19,7 @@ fn scripts_pass() {
         command.env("TBAA", env!("CARGO_BIN_EXE_tbaa"));
         command.current_dir(tools::emptied(&format!("cc/{name}"))).env("CLANG", "clang-22");
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).env_remove("TBAA_RECORD");
-        // cargo names the folder of a library that is older, maybe.
+        // cargo sets this to a folder that may have an older library.
         command.env_remove("LD_LIBRARY_PATH");
         let output = command.output().unwrap();
         if !output.status.success() {

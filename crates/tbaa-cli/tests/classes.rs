@@ -1,7 +1,7 @@
-//! Classes: the plugin answers like the rule, and optimised programs behave as before.
+//! Tests access classes in LLVM metadata: the plugin answers like the rule, and programs run right.
 //!
-//! `TBAA_PAIRS` is the number of pairs of accesses, `TBAA_PROGRAMS` the number of random programs,
-//! `TBAA_SEED` the first seed.
+//! Tags with equal answers form a class, and a relation's rows say which classes may alias.
+//! `TBAA_PAIRS` and `TBAA_PROGRAMS` are the numbers of pairs and programs, `TBAA_SEED` the seed.
 
 mod tools;
 
@@ -20,18 +20,18 @@ use tbaa_tests::programs::{
 };
 use tbaa_tests::universe::{self, Taste};
 use tools::{folder, number, plugin};
-/// A relation: its domain, its rows, and the number of its first class's list.
+/// A relation: its domain, its rows, and the metadata number of its first class's scope list.
 type Relation = (String, Vec<String>, usize);
 
-/// Adds a relation, and returns the number of its first class's list. The lists of the other
-/// classes follow in order.
+/// Adds a relation, and returns the metadata number of its first class's scope list. The lists of
+/// the other classes follow in order.
 fn lists(relations: &mut Vec<Relation>, rows: &[String]) -> usize {
     let first = relations.last().map_or(1_000_000, |relation| relation.2 + relation.1.len());
     relations.push((String::new(), rows.to_vec(), first));
     first
 }
 
-/// Relations as metadata, with a list of one scope for each class.
+/// Returns the metadata of relations, with a list of one scope for each class.
 fn metadata(relations: &[Relation]) -> String {
     let all: Vec<_> = (0..relations.len()).map(|at| format!("!{at}")).collect();
     let mut text = format!("!tbaa.relations = !{{{}}}\n", all.join(", "));
@@ -55,7 +55,7 @@ fn the_plugin_answers_what_the_rule_answers() {
     let (plugin, wanted) = (plugin(), number("TBAA_PAIRS", 200_000));
     let (mut seed, mut asked, mut apart) = (number("TBAA_SEED", 1), 0, 0);
     while asked < wanted {
-        // A module may have several universes, each with a fingerprint of its own.
+        // A module may have several random graphs, each with its own relation.
         let (mut functions, mut relations, mut worlds) = (String::new(), Vec::new(), Vec::new());
         let mut stores = 0;
         while stores < 2_000 && asked < wanted {
@@ -100,8 +100,8 @@ fn the_plugin_answers_what_the_rule_answers() {
                     let no = told.contains(&(x, y)) || told.contains(&(y, x));
                     let may = oracle.may_alias(tags[a], tags[b]);
                     assert!(!(no && may), "seed {seed}: {a} and {b} may alias");
-                    // Classes that grew may know less; those that were added at once know
-                    // everything.
+                    // Classes that were added in two steps may answer MayAlias too often. Classes
+                    // that were added at once give exact answers.
                     let grown = *split > 0 && *split < tags.len();
                     assert!(no || may || grown, "seed {seed}: {a} and {b} are apart");
                 }
@@ -112,10 +112,10 @@ fn the_plugin_answers_what_the_rule_answers() {
     assert!(apart > asked / 50);
 }
 
-/// Returns a program with random accesses, and its result without optimisation.
+/// Returns the text of a program with random accesses. Its exit status depends on their results.
 ///
-/// Classes are related at random. Each memory slot has some classes that may all alias one another,
-/// and only accesses with these classes, unless there is a lie.
+/// Classes are related at random. Each memory slot is accessed with a few classes that may all
+/// alias one another. With `lie`, some accesses have other classes.
 fn program(rng: &mut Rng, lie: bool) -> String {
     let classes = 3 + rng.below(6_usize);
     let mut may = vec![vec![false; classes]; classes];
@@ -140,7 +140,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
     for slot in 0..slots.len() {
         text += &format!("@s{slot} = global i64 {slot}\n");
     }
-    // The callers of these functions choose the slots, so pointers tell nothing.
+    // The callers of these functions choose the slots, so LLVM cannot separate the pointers itself.
     let functions: Vec<Vec<usize>> =
         (0..4).map(|_| (0..3).map(|_| rng.below(slots.len())).collect()).collect();
     let mut at = 0;
@@ -170,7 +170,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
             }
         };
         steps(rng, &mut text, &mut value, &mut at);
-        // Two branches that may do the same, so that accesses merge.
+        // Add two branches that may do the same, so that LLVM merges their accesses.
         text += &format!(
             "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:\n"
         );
@@ -189,8 +189,8 @@ fn program(rng: &mut Rng, lie: bool) -> String {
              br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}\n"
         );
     }
-    // A function that knows nothing of its pointers calls each pair of functions, and an
-    // unoptimised `main` calls it.
+    // For each pair of functions, a function with unknown pointers calls both. An unoptimised
+    // `main` calls it.
     for pair in [0, 2] {
         let other = pair + 1;
         text += &format!(
@@ -252,7 +252,7 @@ fn random_programs_do_what_they_did() {
             assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
         }
     }
-    // The test would notice a fault: it does in programs whose classes lie.
+    // The test would notice a fault: programs whose classes are wrong behave differently.
     let lies = (0..40).filter(|seed| {
         fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
@@ -260,8 +260,8 @@ fn random_programs_do_what_they_did() {
     assert!(lies.count() >= 5);
 }
 
-/// Returns the output of a program of several modules: linked, and optimised with the plugin or
-/// without.
+/// Returns the output of a program of several modules, linked and optimised with or without the
+/// plugin.
 fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);
     let made = folder("classes").join("optimised.bc");
@@ -283,8 +283,8 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
     tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-/// The programs of the lowering's own tests, with classes for their source's tags: alone, grown
-/// from module to module, and together with the lowered tags.
+/// Runs the programs of the lowering's tests with classes for their source tags: in one step,
+/// growing from module to module, and together with lowered tags.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
     let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {
@@ -307,7 +307,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
         let mut classes = AccessClasses::new("one");
         let mut modules = Vec::new();
         for text in program {
-            // Each module knows the classes of the modules before it, and its own.
+            // Each module knows its own classes and those of the modules before it.
             let named = text.split("@{").skip(1).map(|it| tag(it.split('}').next().unwrap()));
             classes.add(&oracle, named).unwrap();
             let list = |path: &str| {

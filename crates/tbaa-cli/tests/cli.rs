@@ -31,7 +31,7 @@ fn assemble(text: &[u8]) {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// Returns a list of scalar tags, each NoAlias with every other.
+/// Returns metadata with a list of scalar tags, each NoAlias with every other.
 fn scalars(count: usize) -> String {
     let tags: Vec<_> = (0..count).map(|tag| format!("!{tag}")).collect();
     let mut list = format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
@@ -83,7 +83,7 @@ fn what_dump_prints_reads_back() {
     assemble(&named);
 }
 
-/// Returns the tags that a dump lists, each with its remark.
+/// Returns the numbers of the tags that a dump lists, each with the remark behind it.
 fn listed(dump: &str) -> Vec<(&str, &str)> {
     let list = dump.lines().find_map(|line| line.strip_prefix("!tbaa.tags = !{"));
     let numbers = list.unwrap_or("}").trim_end_matches('}').split(", ");
@@ -132,7 +132,7 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
-/// `script` runs a command in a terminal of its own.
+/// Runs the command in a terminal, with the program `script`.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_is_shown_on_a_terminal_and_taken_away() {
@@ -165,7 +165,7 @@ fn json_reads_back_as_the_findings() {
     }
 }
 
-/// The demands of SARIF 2.1.0 that its readers rely on.
+/// Checks the requirements of SARIF 2.1.0 that programs which read it rely on.
 #[test]
 fn sarif_is_what_its_schema_wants() {
     for (args, least) in [
@@ -236,7 +236,7 @@ fn every_command_has_help_with_its_exit_status() {
 #[cfg(unix)]
 const EXAMPLE: &str = include_str!("inputs/example.ll");
 
-/// Writes a program that stands in for one of LLVM's.
+/// Writes a shell script that replaces one of LLVM's programs.
 #[cfg(unix)]
 fn stand_in(file: &Path, script: &str) {
     use std::os::unix::fs::PermissionsExt;
@@ -278,9 +278,9 @@ fn every_example_in_the_help_runs() {
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
     }
-    // Passes that only name values or optimise change nothing here.
+    // The script for `opt` only copies its input for passes that name values or optimise.
     stand_in(&home.join("bin/opt-22"), "case \"$*\" in *instnamer*|*gvn*) cat ;; esac");
-    // It prints a module, or makes a program, named by its last argument.
+    // The script for `clang` prints a module, or writes a program to its last argument.
     stand_in(
         &home.join("bin/clang-22"),
         "for out; do [ \"$out\" != -emit-llvm ] || exec cat f.ll; done

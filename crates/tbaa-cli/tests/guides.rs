@@ -26,7 +26,7 @@ fn pages() -> Vec<PathBuf> {
     pages.map(|page| page.canonicalize().unwrap()).chain([repository().join("README.md")]).collect()
 }
 
-/// Returns whether the LLVM tools that a session names are installed, and clang if it names a
+/// Returns whether the LLVM tools that a session needs are installed. It needs clang if it names a
 /// source file.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22", "python3"];
@@ -48,7 +48,7 @@ fn scratch(page: &Path) -> PathBuf {
 
 /// Runs a command in a folder, and returns its output as a terminal would show it.
 fn run(command: &str, folder: &Path) -> String {
-    // The order of the two streams in a pipeline depends on which program is quicker.
+    // In a pipeline, the order of the two output streams depends on which program is faster.
     let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
     let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
@@ -56,7 +56,7 @@ fn run(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the commands of the README's lists; their output does not matter.
+/// Runs the commands in the README's lists. Their output is not compared.
 fn try_out(list: &str, folder: &Path) {
     let ours = ["tbaa ", "clang-22 "];
     for command in list.lines().filter(|line| ours.iter().any(|start| line.starts_with(start))) {
@@ -67,7 +67,7 @@ fn try_out(list: &str, folder: &Path) {
     }
 }
 
-/// Compares lines; an expected line `...` matches any lines.
+/// Compares lines. An expected line `...` matches any lines.
 fn matches(expected: &[&str], printed: &[&str]) -> bool {
     match expected {
         [] => printed.is_empty(),
@@ -86,7 +86,7 @@ fn write_file(block: &str, folder: &Path) {
     }
 }
 
-/// Follows a session, and returns it with the present output.
+/// Runs a session's commands, and returns the session with their present output.
 fn follow(session: &str, folder: &Path, page: &str) -> String {
     let overwrite = std::env::var("TBAA_GUIDES").is_ok_and(|value| value == "overwrite");
     let mut now = String::new();
@@ -124,7 +124,7 @@ fn what_the_guides_show_is_printed() {
         let text = fs::read_to_string(&page).unwrap();
         let folder = scratch(&page);
         let mut now = String::new();
-        // Later sessions need files of earlier ones.
+        // After a skipped session, skip the page's later ones, which may need its files.
         let mut is_followed = true;
         let mut blocks = text.split_inclusive("```");
         while let Some(prose) = blocks.next() {
@@ -133,8 +133,8 @@ fn what_the_guides_show_is_printed() {
             let body = block.strip_suffix("```").expect("a block ends");
             let (kind, body) = body.split_once('\n').unwrap_or((body, ""));
             is_followed &= kind != "console" || can_run(body);
-            // A documentation test compiles this block. A reader who copies it copies the hidden
-            // lines, too.
+            // A documentation test compiles this block. It must have no hidden lines, because a
+            // reader who copies it copies them, too.
             if kind == "rust" && name == "README.md" {
                 let is_program = body.contains("fn main()");
                 assert!(is_program && !body.lines().any(|line| line.starts_with('#')), "{body}");
@@ -157,7 +157,7 @@ fn what_the_guides_show_is_printed() {
     assert!(sessions > 0);
 }
 
-/// The name by which GitHub links to a heading.
+/// Returns the name by which GitHub links to a heading.
 fn anchor(heading: &str) -> String {
     let named = |it: &char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(named).collect::<String>().replace(' ', "-")

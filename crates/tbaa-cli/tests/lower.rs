@@ -1,5 +1,5 @@
-//! `tbaa lower` on accesses other than to one scalar: the result for each, the reason, and LLVM
-//! 22's answers on it.
+//! Tests `tbaa lower` on many kinds of accesses: the result for each, the reason, and LLVM 22's
+//! answers for the lowered tags.
 
 mod tools;
 
@@ -15,14 +15,14 @@ use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
 use tools::{printed, scratch, tbaa};
 
-/// The folder of the types of all modules here.
+/// The folder with the types of all modules here.
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lower");
 
 fn lower(options: &[&str], file: &str) -> String {
     printed(tbaa(&["lower"]).args(options).arg(file))
 }
 
-/// Returns the pairs of stores in a module that LLVM calls `NoAlias`, by the stored values.
+/// Returns the pairs of stores that LLVM calls `NoAlias`, as the values that they store.
 fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
     let found = aa_eval("opt-22", &[], pipeline, Path::new(file)).expect("opt-22");
     let stored = |store: String| {
@@ -38,7 +38,7 @@ fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
     pairs.collect()
 }
 
-/// A module of a case: its types, its code, and what else the case defines.
+/// Returns the module of a test case: its types, its code, and the case's other nodes.
 fn module(types: &str, text: &str) -> String {
     let types = fs::read_to_string(Path::new(TYPES).join(types)).unwrap();
     if text.starts_with("define") {
@@ -82,7 +82,7 @@ fn lowered_is_what_is_written_down() {
     });
 }
 
-/// The remedy of TBAA013 removes the error, and says what it hides.
+/// `tbaa lower` removes the error TBAA013 in a module, as the error's help promises.
 #[test]
 fn lowered_unions_check() {
     let lowered = |text: &str| {
@@ -102,20 +102,20 @@ fn lowered_unions_check() {
     assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
 }
 
-/// The types of a C file, declared, give its accesses the tags that clang gives them, or none.
+/// The declared types of a C file give its accesses clang's tags, or none.
 #[test]
 fn tags_of_declared_types_are_clangs() {
     let Some(()) = tools::find(&["clang-22"]) else { return };
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
     let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
     for file in tools::files("../../tests/corpus", &["c"]) {
-        // A record that clang tags in another way is left out, with status 1.
+        // A record that clang tags differently is left out, with exit status 1.
         let declared = tbaa(&["declare", "--format", "ron"]).arg(&file).output().unwrap();
         let built = Spec::load(str::from_utf8(&declared.stdout).unwrap()).unwrap();
         let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
-        // A call is listed only where it has a tag.
+        // Calls are only listed if they have a tag.
         let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
         let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
@@ -134,8 +134,8 @@ fn tags_of_declared_types_are_clangs() {
             let line =
                 bare.text()[at.offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // A record that is not declared may have a declared one inside. Clang tags neither what
-            // `va_arg` reads and stores nor a bit-field, which may be a whole member of a union, too.
+            // A record that is not declared may contain a declared one. Clang tags neither
+            // what `va_arg` reads and stores nor bit-fields, even as whole members of a union.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)

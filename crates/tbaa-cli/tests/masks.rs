@@ -1,4 +1,4 @@
-//! `tbaa masks`: tables for Rust and C, which compile iff they hold what the rule answers.
+//! Tests `tbaa masks`: tables for Rust and C, which compile iff they match the rule's answers.
 
 mod tools;
 
@@ -10,7 +10,7 @@ use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle};
 
 const RULES: [&str; 3] = ["llvm", "union", "union-strict"];
-/// The tables are headers, in which compilers let constants be unused.
+/// The tables are headers. Compilers do not warn about unused constants in headers.
 const UNUSED: &str = "-Wno-unused-const-variable";
 
 const SPECS: &str = "../../specs";
@@ -19,8 +19,8 @@ fn table(spec: &Path, args: &[&str]) -> String {
     tools::printed(tools::tbaa(&["masks"]).arg(spec).args(args))
 }
 
-/// Compiles a Rust table in each module of a library without std, or C files. Returns what the
-/// compiler says.
+/// Compiles Rust tables as modules of one library without std, or C tables as files. Returns the
+/// compiler's messages.
 fn compile(lang: &str, folder: &Path, tables: &[String]) -> String {
     let (mut library, mut command) = (String::new(), Command::new("rustc"));
     if lang == "c" {
@@ -66,7 +66,7 @@ fn the_table_of_every_spec_compiles_as_rust_and_c() {
     tools::printed(tools::shell(&calls).current_dir(&folder));
 }
 
-/// A call reads an `int` and writes a `TValue.tt`: 0 iff its effect is the OR.
+/// A program about a call that reads an `int` and writes a `TValue.tt`. It returns 0 if right.
 const CALLS: &str = "int main(void) {
   lua_effect call = lua_union(lua_load(LUA_INT), lua_store(LUA_TVALUE_TT)), all = lua_unknown();
   lua_effect n = lua_load(LUA_TVALUE_N), tt = lua_load(LUA_SHORT);
@@ -76,7 +76,7 @@ const CALLS: &str = "int main(void) {
 }
 ";
 
-/// Tables in which one mask is wrong.
+/// A table in which one mask is wrong does not compile.
 #[test]
 fn a_wrong_mask_does_not_compile() {
     let Some(()) = tools::find(&["cc", "rustc"]) else { return };

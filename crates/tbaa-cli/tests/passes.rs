@@ -1,6 +1,6 @@
-//! Classes after LLVM's passes: random programs are inlined, merged, hoisted and linked. On each
-//! pair of remaining accesses the plugin must answer what the source rule answers on the source
-//! accesses that they come from.
+//! Tests access classes (sets of tags with equal answers) after LLVM's passes: random programs are
+//! inlined, merged, hoisted and linked. For each pair of remaining accesses the plugin must give
+//! the source rule's answer for the accesses in the source that they come from.
 //!
 //! `TBAA_PAIRS` is the number of pairs, `TBAA_SEED` the first seed.
 
@@ -17,20 +17,20 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
 use tools::{folder, number, plugin, printed};
-/// Classes of one access. Two sets are NoAlias if each class of one is NoAlias with each of the
-/// other.
+/// The classes of one access. Two sets are NoAlias if each class of one is NoAlias with each class
+/// of the other.
 type Set = BTreeSet<u32>;
 
-/// A random graph, its classes, and the source rule's answers for them.
+/// A random graph, its access classes, and the answers of its alias rule for them.
 struct World {
     domain: String,
-    /// The rows at the time of the first module, and of the second.
+    /// The relation's rows at the time of the first module, and of the second.
     rows: [Vec<String>; 2],
-    /// True if tags of two classes may alias by the source rule,
+    /// True for each pair of classes whose tags may alias by the source rule.
     rule: Vec<Vec<bool>>,
-    /// and by the rows.
+    /// True for each pair of classes that may alias by the rows.
     told: Vec<Vec<bool>>,
-    /// Classes that the first module may use.
+    /// The number of classes that the first module may use.
     early: u32,
 }
 
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// Returns the relation that rows describe.
+/// Returns the relation that rows describe, as a matrix.
 fn related(rows: &[String]) -> Vec<Vec<bool>> {
     let mut told = vec![vec![false; rows.len()]; rows.len()];
     for (class, row) in rows.iter().enumerate() {
@@ -75,29 +75,29 @@ fn apart(may: &[Vec<bool>], a: &Set, b: &Set) -> bool {
     !a.is_empty() && !b.is_empty() && pairs.into_iter().all(|(x, y)| !may[x][y])
 }
 
-/// A program in two modules. Each place `%kN_` is an address of its own.
+/// A program in two modules. Each address that is accessed has an index, and a name `%kN_`.
 #[derive(Default)]
 struct Program {
     modules: [String; 2],
-    /// For each place, the classes of its accesses in the source.
+    /// The class sets of the accesses in the source, for each address.
     places: Vec<Vec<Set>>,
-    /// Places that both branches access, with different classes.
+    /// The addresses that both branches access, with different classes.
     twins: BTreeMap<usize, [Set; 2]>,
     /// The number of each list of scopes.
     lists: BTreeMap<Set, usize>,
 }
 
-/// A function that is being written.
+/// The state while a function is generated.
 struct Writer<'p, 'r> {
     program: &'p mut Program,
     rng: &'r mut Rng,
     text: String,
-    /// The number of classes that may be used, and the classes that were.
+    /// The number of classes that may be used. `used` has those that were used.
     classes: u32,
     used: Set,
-    /// Places of this function whose address is available everywhere in it.
+    /// The addresses of this function that are available everywhere in it.
     own: Vec<usize>,
-    /// Pointers that select between two places.
+    /// The pointers that select between two addresses.
     selects: HashMap<(usize, usize), usize>,
     values: usize,
     labels: usize,
@@ -108,7 +108,7 @@ impl Writer<'_, '_> {
         Set::from([self.rng.below(self.classes)])
     }
 
-    /// Returns `, !alias.scope !N`.
+    /// Returns the attachment `, !alias.scope !N` of a class set.
     fn list(&mut self, set: &Set) -> String {
         self.used.extend(set);
         let next = self.program.lists.len();
@@ -121,7 +121,7 @@ impl Writer<'_, '_> {
         self.program.places.len() - 1
     }
 
-    /// Writes a load or store of a place.
+    /// Writes a load or store of an address.
     fn access(&mut self, place: usize, set: &Set, store: Option<&str>) {
         self.program.places[place].push(set.clone());
         let list = self.list(set);
@@ -150,12 +150,12 @@ impl Writer<'_, '_> {
         let place = *self.rng.pick(&self.own);
         let set = self.class();
         match self.rng.below(8_u64) {
-            // Memory is reused with another type: one place, and any class.
+            // Memory is reused with another type: one address, and any class.
             0 => {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer that is selected: the access has one class or the other.
+            // A pointer selects one of two addresses: the access has one class or the other.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -171,7 +171,7 @@ impl Writer<'_, '_> {
                     }
                 };
                 let store = self.either();
-                // LLVM may access either of the two instead.
+                // LLVM may access either address instead.
                 for at in [place, other] {
                     self.program.places[at].push(both.clone());
                 }
@@ -189,7 +189,7 @@ impl Writer<'_, '_> {
                     "  call void @llvm.memmove.p0.p0.i64(ptr align 8 %k{place}_, ptr align 8 %k{other}_, i64 8, i1 false){list}\n"
                 );
             }
-            // Both branches access one place.
+            // Both branches access one address.
             3 | 4 => {
                 let (new, sets) = (self.place(), [self.class(), self.class()]);
                 self.address(new);
@@ -336,9 +336,9 @@ struct Found {
     /// The instruction as LLVM prints it, without metadata.
     text: String,
     store: bool,
-    /// The place, if the address has its name.
+    /// The index of the address, if it has its name.
     place: Option<usize>,
-    /// Its classes; none if it has no list.
+    /// The classes; empty if the access has no list.
     set: Set,
 }
 
@@ -390,7 +390,7 @@ fn bare(instruction: &str) -> &str {
 struct Counts {
     pairs: u64,
     apart: u64,
-    /// Accesses that were merged from two, and those in an inlined copy.
+    /// Accesses merged from two branches.
     merged: u64,
     inlined: u64,
     /// Accesses that have lost their list.
@@ -398,8 +398,8 @@ struct Counts {
 }
 
 impl Program {
-    /// Checks that each access has the classes of one source access, or none, and that one merged
-    /// from both branches has the classes of both.
+    /// Checks that each access has at least the classes of one source access, or none, and that an
+    /// access merged from both branches has the classes of both.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],
@@ -499,7 +499,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
         let right = right.and_then(|()| compare(&world, &made, &functions, &mut counts));
         right.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
 
-        // Lies are detected: a row that omits a class,
+        // The test detects a wrong relation, in which a row omits a class.
         if rows_seen < 4
             && let Some(lie) = lying(&world)
         {
@@ -510,7 +510,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
             rows_lied +=
                 u64::from(compare(&world, &made, &functions, &mut Counts::default()).is_err());
         }
-        // and a merged access with the classes of only one branch.
+        // The test detects a merged access with the classes of only one branch.
         let merged = functions
             .iter()
             .position(|(_, accesses)| accesses.iter().any(|access| program.is_merged(access)));

@@ -1,4 +1,4 @@
-//! The plugin for LLVM 22 in `opt` and `clang`, and `tbaa lower --classes`.
+//! Tests the plugin for LLVM 22 in `opt` and `clang`, and access classes (`tbaa lower --classes`).
 
 mod tools;
 
@@ -105,8 +105,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     let text = |relations: &str| {
         reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
     };
-    // Each case: the number of loads left with classes 1 and 0, and with 2 and 1, and the
-    // relations.
+    // Each case: the number of loads left with classes 1 and 0, the number with classes 2 and 1,
+    // and the relations.
     let cases = include_str!("lower/rows.txt").split("=== ").skip(1);
     for (at, case) in cases.enumerate() {
         let (left, relations) = case.split_once('\n').unwrap();
@@ -117,7 +117,7 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
 }
 
 /// LLVM clones the scopes of `noalias` parameters for each inlined copy, and cannot compare one
-/// copy with another. Classes do not change.
+/// copy with another. Access classes are not cloned.
 #[test]
 fn classes_survive_inlining_and_linking() {
     let Some(()) = llvm() else { return };
@@ -139,7 +139,7 @@ fn classes_survive_inlining_and_linking() {
     assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
 }
 
-/// Lua's interpreter and tables, with classes that LLVM's passes query, in `opt` and in `clang`.
+/// Compiles Lua's interpreter and tables with access classes twice, in `opt` and in `clang`.
 #[test]
 fn two_runs_give_the_same_bytes() {
     let Some(()) = llvm() else { return };
@@ -156,8 +156,8 @@ fn two_runs_give_the_same_bytes() {
     }
 }
 
-/// LLVM clones scopes that its builder has made for each inlined copy. It then cannot compare a
-/// copy with another, or with the caller. Classes do not change.
+/// LLVM clones the scopes that its builder makes for each inlined copy. It then cannot compare a
+/// copy with another, or with the caller. Access classes are not cloned.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     let Some(()) = llvm() else { return };
@@ -228,7 +228,7 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     [questions.len() as u64, questions.iter().map(|question| question.2).sum(), decided]
 }
 
-/// Like [`compare`], in `clang -O2` on C or a module.
+/// Like [`compare`], but in `clang -O2` on C or a module.
 fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     let asked = scratch("asked.ll");
     let mut clang = Command::new("clang-22");

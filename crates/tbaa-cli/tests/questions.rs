@@ -1,14 +1,14 @@
-//! Questions that people asked, each a program under `tests/questions` with its right answer; and
-//! the advice of `tbaa blocks`, which is tested with clang.
+//! Tests the answers to questions that people asked, each a program under `tests/questions`, and
+//! the advice of `tbaa blocks`, which is checked by compiling with clang.
 //!
 //! A file begins with comment lines. `Title` says what is tested. A file for a real question also
 //! has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`; `Needs` says
 //! what is missing if the answer is not given yet. `$` is a command, run in the folder, with `FILE`
 //! for the file's name, and a folder `$OUT` for output. `says` and `never` are texts that the
-//! command's output must contain, or must not; `exit` is its status, by default 0. `loads` and
-//! `looped` compare clang's -O2 under two flags: the number of loads in the function `f`, or else
-//! the first one, or the number of loads and stores in its loops. `scalar` and `checks` compare the
-//! number of its loops that are not vectorised, and of vectorised loops behind a check at run time.
+//! command's output must contain, or must not; `exit` is its status, by default 0. The other
+//! keys compare clang's -O2 under two flags, in the function `f` or else the first one. `loads` is
+//! the number of loads, `looped` that of loads and stores in loops, `scalar` that of loops without
+//! vector instructions, and `checks` that of vectorised loops with a run-time check.
 //!
 //! `TBAA_SYMPTOMS=overwrite` writes the table.
 
@@ -60,7 +60,7 @@ impl Question {
     /// Runs the commands, and returns the failures.
     fn wrong(&self) -> Vec<String> {
         let (mut wrong, mut last) = (Vec::new(), None);
-        // A command must end with status 0 unless `exit` says otherwise.
+        // A command must end with status 0 unless `exit` names another.
         let mut status = Some(0);
         let lines = self.lines.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for (key, value) in lines.chain([("$", "true")]) {
@@ -106,8 +106,8 @@ impl Question {
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
     }
 
-    /// Returns the number of loops that clang does not vectorise, or of checks before loops, right
-    /// after its vectoriser.
+    /// Returns for `scalar` the number of loops that clang does not vectorise, and for `checks` the
+    /// number of run-time checks before loops, both right after the vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         let flags = "-O2 -w -S -emit-llvm -o /dev/null -fno-discard-value-names \
@@ -125,8 +125,8 @@ impl Question {
         }
     }
 
-    /// Returns the number of loads that clang leaves (without unrolling and vectorising, which copy
-    /// loads), or of loads and stores that it leaves in loops.
+    /// Returns the number of loads that clang leaves, or of loads and stores that it leaves in
+    /// loops. Unrolling and vectorising, which copy loads, are off.
     fn count(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
@@ -182,7 +182,7 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The programs that `run` finds wrong, and those of them that `lint` finds, too.
+    // Count the programs that `run` finds wrong, and those of them that `lint` finds, too.
     let is_wrong = |question: &&Question| {
         let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
@@ -198,8 +198,8 @@ fn page() -> PathBuf {
     tools::path("../../docs/symptoms.md")
 }
 
-/// The tables of `docs/symptoms.md` list the questions of the files in their order: those that
-/// `blocks` answers, those that `run` answers, and those for other commands.
+/// The tables of `docs/symptoms.md` list the questions in the order of the files: one table for
+/// `blocks`, one for `run`, and one for other commands.
 #[test]
 fn the_page_lists_the_questions() {
     let mut tables = [String::new(), String::new(), String::new()];
@@ -219,7 +219,7 @@ fn the_page_lists_the_questions() {
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
         let needs = question.get("Needs").map_or(String::new(), |what| format!(" (needs {what})"));
-        // These tables have the arguments alone.
+        // The tables for `blocks` and `run` show only the arguments.
         let all = ["tbaa blocks ", "tbaa run "];
         let of = all.iter().position(|it| command.starts_with(it));
         let shown = of.map_or(&command[..], |of| &command[all[of].len()..]);
@@ -233,7 +233,7 @@ fn the_page_lists_the_questions() {
         .unwrap();
     }
     let text = fs::read_to_string(page()).unwrap();
-    // The text before, between and after the tables' rows.
+    // Keep the text before, between and after the tables' rows.
     let mut parts = text.split("|---|---|---|---|\n");
     let mut wanted = parts.next().unwrap().to_owned();
     for (part, table) in parts.zip(&tables) {

@@ -1,9 +1,9 @@
-//! Sessions of the command in a shell, under `tests/fixtures/command`.
+//! Runs sessions of the command in a shell, under `tests/fixtures/command`.
 //!
-//! `sh` runs each line of a case in a folder of its own. The line is followed by its expected
+//! `sh` runs each line of a case in the case's own folder. The line is followed by its expected
 //! result: the output, each line of standard error after a `!`, and the status if it is not 0. The
-//! other parts of a case are files, named by their first lines. `$INPUTS` is `tests/inputs`; in the
-//! output it and the folder are written as `$INPUTS` and `$PWD`.
+//! other parts of a case are files, named by their first lines. `$INPUTS` is `tests/inputs`. In the
+//! output, this path and the case's folder are written as `$INPUTS` and `$PWD`.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! A Lua-like compiler on Cranelift. Each operation loads the base of the stack frame again; with regions,
-//! Cranelift removes these loads.
+//! A compiler for a Lua-like language on Cranelift. Each operation loads the base of the stack
+//! frame again. With alias regions, Cranelift removes these loads.
 //!
 //! ```sh
 //! cargo run -p tbaa-cranelift --example lua
@@ -19,7 +19,7 @@ use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle, Session};
 use tbaa_cranelift::{Applied, Finding, Regions, Tags, check};
 
-/// An operation on registers or an array, with its own loads.
+/// An operation on virtual registers or an array. Each operation does its own loads.
 #[derive(Clone, Copy)]
 enum Op {
     /// Adds 1 to a register's integer.
@@ -42,10 +42,10 @@ const PROGRAM: [Op; 7] = [
     Op::Add(2),
 ];
 
-/// Reads one byte twice. The store between the two may change it.
+/// Reads one byte twice. The store between the reads may change it.
 const BYTES: [Op; 2] = [Op::AddByte(0), Op::AddByte(1)];
 
-/// The places that operations access.
+/// The tags and offsets of the members and elements that operations access.
 struct Places {
     base: Place,
     word: Place,
@@ -57,7 +57,7 @@ struct Places {
 
 fn runtime() -> Result<(Session, Places), DeclareError> {
     let mut types = Declarations::new(Target::x86_64());
-    // The elements of arrays are no values of registers.
+    // Array elements have their own type, because no register's value is stored in the array.
     types.scalar("element", ScalarLayout { size: 8, align: 8 }, "long")?;
     let value =
         Record::union("Value").field("gc", "void *").field("n", "double").field("i", "long");
@@ -98,7 +98,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Emits operations in a function of the frame, an array and an address.
+/// Emits operations in a function with three parameters: the frame, an array and an address.
 fn build(ops: &[Op], places: &Places, isa: &OwnedTargetIsa) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.extend([AbiParam::new(types::I64); 3]);
@@ -157,8 +157,8 @@ fn isa() -> Result<OwnedTargetIsa, Box<dyn Error>> {
     Ok(cranelift_native::builder()?.finish(settings::Flags::new(flags))?)
 }
 
-/// Returns the loads that are left without and with regions, the effect of the regions, and what the
-/// check finds.
+/// Returns the number of loads left without and with regions, the result of assigning regions, and
+/// the findings of the check.
 fn compare(ops: &[Op]) -> Result<([usize; 2], Applied, Vec<Finding>), Box<dyn Error>> {
     let ((session, places), isa) = (runtime()?, isa()?);
     let (mut func, tags) = build(ops, &places, &isa);
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(compare(&PROGRAM).unwrap().0, [16, 3]);
     }
 
-    /// Each store may write the byte, and each may write the base as far as a `char` is concerned.
+    /// Each store may change the byte, so the byte is loaded again. So may be the base.
     #[test]
     fn a_byte_is_read_again() {
         let [before, after] = compare(&BYTES).unwrap().0;

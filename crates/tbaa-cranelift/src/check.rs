@@ -15,32 +15,33 @@ use crate::memory::{Memory, is_fence, own_size};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Two accesses that may alias are in two regions, and one of them stores. Cranelift lets neither see the other.
+    /// Two accesses that may alias are in two regions, and one stores. Cranelift assumes NoAlias.
     Parted,
-    /// A store of a region reaches an access without a region that it may alias. Cranelift hides the store from it.
+    /// A store in a region may write the memory of a later access without one. Cranelift misses it.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
-    /// Two accesses that may alias are in two regions, but both load or one is atomic. Nothing in this function goes
-    /// wrong by it. Cranelift's contract forbids it, and a function that inlines this one may store.
+    /// Two accesses that may alias are in two regions, but both load, or one is atomic. This
+    /// function is compiled correctly. But Cranelift's contract forbids it, and a function that
+    /// inlines this one may store.
     PartedSafely,
     /// An access is wider than its tag's type.
     Wide,
-    /// A load is `readonly`, but a store of the function may write its memory, as far as types can
+    /// A load is `readonly`, but a store in the function may write its memory, as far as types can
     /// tell.
     Readonly,
-    /// An access has no region while others have one.
+    /// An access has no region, but others have one.
     NoRegion,
 }
 
 impl Rule {
-    /// Returns whether the function may be compiled wrongly. The other findings cost speed, or may be harmless for a
-    /// reason that types cannot express.
+    /// Returns whether the function may be miscompiled. The other findings only cost speed, or may
+    /// be harmless for a reason that types cannot express.
     pub fn is_error(self) -> bool {
         matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
     }
 
-    /// Returns what to do about it.
+    /// Returns what to do about the mistake.
     pub fn remedy(self) -> &'static str {
         match self {
             Rule::Parted | Rule::PartedSafely => {
@@ -74,7 +75,7 @@ pub enum Why {
     /// The tag does not apply to an access of this size.
     Wide,
     /// The tag may alias accesses of several regions, or its region would merge accesses that are
-    /// separate without it. Or the access is a store, and a load without a region may see it.
+    /// separate without it. Or the access is a store that a load without a region may read.
     Vague,
 }
 
@@ -121,20 +122,19 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Compares the regions of a function with the oracle's answers on its tags, however the regions
-/// were made.
+/// Compares the alias regions of a function with the oracle's answers for its tags. It does not
+/// matter how the regions were made.
 ///
 /// Errors come first, then warnings, each in the order of the code. Accesses with the same tag and
-/// region are reported once: two such groups that conflict give one finding, for their first
-/// accesses.
+/// region form a group. Two groups that conflict give one finding, for their first accesses.
 ///
-/// Call it before Cranelift optimises the function, and before it inlines others: inlined
-/// instructions have no tags, or those of other instructions with the same numbers, so that correct
-/// code has findings. An access without a tag that is not `readonly` may touch any memory. The
-/// check cannot detect a wrong tag: two imported globals that are declared with two types are
-/// separate for it, even if they are the same.
+/// Call it before Cranelift optimises the function, and before it inlines others. Inlined
+/// instructions have no tags, or those of other instructions with the same numbers, so correct code
+/// would have findings. An access without a tag that is not `readonly` may touch any memory. The
+/// check cannot detect a wrong tag: if one imported global is declared twice with two types, the
+/// check takes these for separate globals.
 ///
-/// Cranelift: `alias_analysis.rs`; it relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
+/// Cranelift: `alias_analysis.rs` relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
 #[must_use]
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };
@@ -147,7 +147,7 @@ pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags)
         let bare = accesses.iter().filter(|memory| memory.region.is_none() && !memory.readonly);
         findings.extend(bare.map(|memory| checker.no_region(memory)));
     }
-    // Sort by the layout's order: instructions may be numbered in another one.
+    // Sort by the layout's order, because instructions may be numbered in another order.
     let places: HashMap<Inst, usize> =
         accesses.iter().enumerate().map(|(place, memory)| (memory.inst, place)).collect();
     findings.sort_by_key(|finding| {
@@ -163,8 +163,8 @@ struct Checker<'a, G> {
 }
 
 impl<G: Borrow<Graph>> Checker<'_, G> {
-    /// Finds accesses that may alias and are in two regions. A `readonly` load is left out: nothing writes its memory
-    /// while the function runs, so no store of another region can be to it.
+    /// Finds accesses that may alias and are in two regions. `readonly` loads are left out: nothing
+    /// writes their memory while the function runs, so they cannot conflict with a store.
     fn parted(&self, accesses: &[Memory]) -> Vec<Finding> {
         let mut groups: HashMap<(Access, AliasRegion, bool), usize> = HashMap::new();
         let mut firsts: Vec<(Memory, AliasRegion, bool)> = Vec::new();
@@ -210,8 +210,8 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         finding(Rule::Hidden, bare, Some(store), message)
     }
 
-    /// Returns the mistake that an access makes by itself: a store with an immutable tag, or an access larger than its
-    /// tag's type.
+    /// Returns the mistake of a single access: a store with an immutable tag, or an access larger
+    /// than its tag's type.
     fn alone(&self, memory: &Memory) -> Option<Finding> {
         let tag = self.tags.get(memory.inst)?;
         if memory.stores() && self.oracle.is_constant(tag) {
@@ -225,7 +225,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         Some(finding(Rule::Wide, memory, None, message))
     }
 
-    /// Finds `readonly` loads whose memory a store may write, each with the lowest such instruction.
+    /// Finds `readonly` loads whose memory a store may write, each with the first such store.
     fn readonly(&self, accesses: &[Memory]) -> Vec<Finding> {
         let mut stores: HashMap<Access, Memory> = HashMap::new();
         for store in accesses.iter().filter(|memory| memory.stores()) {

@@ -1,10 +1,10 @@
-//! Finds stores in regions that reach an access without a region.
+//! Finds stores in alias regions that reach an access without a region.
 //!
-//! Cranelift remembers the last store of each region, and the last fence. An access without a
-//! region only uses the last fence (`LastStores::get_last_store`), so it does not see later stores
-//! in regions: a load may be replaced by an older value, a store of an older value may be removed
-//! as redundant, and a store in a region may be removed although a load without one reads it. A
-//! fence prevents all three.
+//! Cranelift remembers the last store of each region, and the last fence. For an access without a
+//! region, it only uses the last fence (`LastStores::get_last_store`), so it misses later stores in
+//! regions. Then a load may be replaced by an older value, a store of an older value may be removed
+//! as redundant, and a store in a region may be removed although a load without a region reads it.
+//! A fence prevents all three.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
@@ -16,13 +16,13 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// The stores in regions since the last fence: for each accessed place, one instruction and its
-/// position in the code.
+/// The stores in regions since the last fence: for each distinct access, one such instruction and
+/// its position in the code.
 type Since = Vec<Option<(usize, Inst)>>;
 
-/// Finds the accesses without a region that a store in a region reaches and may alias: each with
-/// the last such store, in the order of the code. After each one, a fence is assumed within its
-/// block.
+/// Finds the accesses without a region that a store in a region reaches and may alias. Returns each
+/// one with the last such store, in the order of the code. Assumes a fence before each one found,
+/// for the rest of its block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,
@@ -38,8 +38,8 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             place += 1;
             let fence = is_fence(func, inst);
             match Memory::of(oracle, func, tags, inst) {
-                // An atomic load is a fence, and is never replaced. Memory that a `readonly` load reads is not
-                // written.
+                // Atomic loads are fences, and are never replaced. Nothing writes the memory of
+                // `readonly` loads.
                 Some(bare)
                     if bare.region.is_none() && !bare.readonly && !(fence && bare.loads()) =>
                 {
@@ -59,7 +59,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             }
         }
     }
-    // Without a store of a region, nothing can be missed.
+    // Without a store in a region, no access can miss one.
     if stores.is_empty() {
         return Vec::new();
     }
@@ -103,11 +103,11 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
     found
 }
 
-/// The steps of the code that matter here.
+/// The parts of the code that matter here.
 enum Step {
     /// An access without a region.
     Bare(Memory),
-    /// A store in a region: the number of its accessed place, and its position.
+    /// A store in a region: the number of its distinct access, and its position.
     Store(usize, (usize, Inst)),
     Fence,
 }

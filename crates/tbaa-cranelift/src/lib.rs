@@ -59,7 +59,7 @@ pub use check::{Finding, Rule, Why, check};
 pub use regions::{Applied, RegionError, Regions, WithoutRegion};
 pub use tags::Tags;
 
-// The version of Cranelift that is spoken here.
+// The version of Cranelift that this crate works with.
 pub use cranelift_codegen;
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The instructions of a function that access memory, as Cranelift's alias analysis reads them.
+//! The instructions of a function that access memory, as Cranelift's alias analysis sees them.
 
 use std::borrow::Borrow;
 
@@ -11,17 +11,17 @@ use crate::Tags;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) inst: Inst,
-    /// The access as the oracle sees it.
+    /// The access for queries to the oracle.
     pub(crate) access: Access,
     pub(crate) region: Option<AliasRegion>,
     pub(crate) readonly: bool,
-    /// The bytes that it touches; `None` for a vector of dynamic length.
+    /// The number of bytes accessed; `None` for a vector of dynamic length.
     pub(crate) width: Option<u64>,
 }
 
 impl Memory {
-    /// Returns an instruction's access; `None` for one without memory flags, or for which they have
-    /// no effect.
+    /// Returns an instruction's access; `None` if the instruction has no memory flags, or only uses
+    /// them for something else.
     pub(crate) fn of<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &Function,
@@ -71,10 +71,10 @@ impl Memory {
     }
 }
 
-/// Returns an access as regions use it: of any kind, and without a size if the tag's own covers it.
+/// Returns an access as regions use it: of any kind, and without a size that the tag's covers.
 ///
-/// A tag with a smaller size than the access does not count under rule `llvm`, which ignores sizes.
-/// Neither does a tag of another graph.
+/// The tag is dropped if it belongs to another graph, or if it is smaller than the access under
+/// rule `llvm`, which ignores sizes.
 pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
         return Access::default();
@@ -90,13 +90,13 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// Returns the bytes of an access's tag, if it has a size.
+/// Returns the size of an access's tag in bytes, if it has one.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
     oracle.graph().tag(tag).ok()?.size?.bytes()
 }
 
-/// The bytes that an instruction loads or stores; `None` if its type has no fixed size.
+/// Returns the bytes that an instruction loads or stores; `None` if its type has no fixed size.
 fn width(func: &Function, inst: Inst) -> Option<u64> {
     match func.dfg.insts[inst].opcode() {
         Opcode::Uload8 | Opcode::Sload8 | Opcode::Istore8 => Some(1),
@@ -118,10 +118,10 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
     }
 }
 
-/// Returns whether Cranelift forgets all regions at an instruction.
+/// Returns whether Cranelift forgets the contents of all regions at an instruction.
 ///
-/// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
-/// `alias_analysis.rs`). What it does beyond that makes no access that is right here wrong.
+/// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update`
+/// (in `alias_analysis.rs`). Cranelift may forget more than this, which is harmless.
 pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];
     let opcode = data.opcode();

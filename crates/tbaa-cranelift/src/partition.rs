@@ -1,43 +1,43 @@
-//! Chooses the accesses that share a region.
+//! Chooses the accesses that share an alias region.
 //!
-//! Regions are disjoint, and "may alias" is not: a slot's word may be its integer or its float, which never
-//! alias each other. Accesses that may alias each other share a region, so regions are the connected components
-//! of the relation. One vague access, such as to a `char`, connects all. It may go without a region instead.
+//! Regions are disjoint, but "may alias" is not transitive: a word may alias an integer and a
+//! float, which do not alias. So accesses that may alias share a region, and regions are connected
+//! components. One access to a `char` can connect all others, so it may be left without a region.
 //!
-//! Which accesses should go without? The best choice has the highest [`Score`]. To find it is to separate a graph
-//! by vertices, which is hard in general: all choices are tried for few nodes, and greedy ones for many. One begins with
-//! all accesses and takes out the vaguest, the other begins with none and adds the least vague.
+//! The best choice of accesses without a region has the highest [`Score`]. Finding it is hard, so
+//! all choices are tried only for few nodes. Otherwise one greedy search removes the nodes with the
+//! most neighbours; another starts empty and adds those whose neighbours load and store least.
 //!
-//! Cranelift's analysis takes time for each region and block, so there is a most of regions. The heaviest components have
-//! one each. Each other one joins the region against which it has the fewest pairs of a load and a store.
+//! Cranelift's analysis takes time for each region, so their number is limited. Heavy components
+//! get their own; each other one joins the region with which it has the fewest load-store pairs.
 
-/// The most nodes for which all choices are tried.
+/// The largest number of nodes for which all choices are tried.
 const MAX_EXACT: usize = 8;
-/// The most nodes that a greedy search removes.
+/// The largest number of nodes that a greedy search removes.
 const MAX_STEPS: usize = 64;
-/// The number of candidates of each step.
+/// The number of candidates in each step.
 const CANDIDATES: usize = 8;
 
-/// Accesses that may alias the same others, or all accesses of an earlier region.
+/// A set of accesses that may alias the same others, or all accesses of an earlier region.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// The number of its accesses that load, and how many store.
+    /// The number of loads in the node.
     pub(crate) loads: u64,
     pub(crate) stores: u64,
     /// The number of different accesses in the node.
     pub(crate) accesses: u64,
-    /// The earlier region. It cannot change.
+    /// The earlier region, which cannot change.
     pub(crate) given: Option<u32>,
 }
 
-/// The score of a choice, most important first: the number of pairs of a load and a store in
-/// different regions, less the pairs of a load and a sequence point; then the number of all pairs
-/// of accesses in different regions.
+/// The score of a choice, most important part first. The first part is the number of pairs of a
+/// load and a store in different regions, minus the pairs of a load and a sequence point. The
+/// second part is the number of all pairs of accesses in different regions.
 ///
-/// The second number decides if this function has no stores, because the next one may have some.
+/// The second part decides if this function has no stores, because the next one may have some.
 type Score = (i128, i128);
 
-/// The nodes that may alias each other.
+/// Nodes, and which of them may alias each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relation {
     nodes: Vec<Node>,
@@ -55,9 +55,9 @@ impl Relation {
         new
     }
 
-    /// Returns the region of each node, or `None` for one that goes without. Nodes that may alias each other are
-    /// never in two regions. New regions are numbered from `next`, and there are no new ones from `most` on, unless
-    /// there is none at all.
+    /// Returns the region of each node, or `None` for a node without one. Nodes that may alias are
+    /// never in two regions. New regions are numbered from `next`. Their numbers stay below `most`,
+    /// but there is always at least one region.
     pub(crate) fn regions(&self, next: u32, most: u32) -> Vec<Option<u32>> {
         // A node that may alias two regions cannot be in either.
         let mut without: Vec<bool> =
@@ -78,7 +78,7 @@ impl Relation {
         self.joined(regions, next, most.max(1))
     }
 
-    /// Joins the lightest regions from `next` on to others, so that none has a number from `most` on.
+    /// Merges the lightest regions, from `next` on, into others until all numbers are below `most`.
     fn joined(&self, mut regions: Vec<Option<u32>>, next: u32, most: u32) -> Vec<Option<u32>> {
         let count = regions.iter().flatten().max().map_or(0, |&last| last + 1);
         let mut sums = vec![[0_u128; 2]; count as usize];
@@ -89,7 +89,7 @@ impl Relation {
         }
         let mut new: Vec<u32> = (next..count).collect();
         new.sort_by_key(|&region| std::cmp::Reverse(sums[region as usize].iter().sum::<u128>()));
-        // The number of each region, and the sums of each number.
+        // The new number of each region, and the sums of loads and stores of each new number.
         let mut numbers: Vec<u32> = (0..count).collect();
         let mut joined: Vec<[u128; 2]> = sums[..next.min(count) as usize].to_vec();
         for region in new {
@@ -133,15 +133,15 @@ impl Relation {
     fn try_vaguest(&self, free: &[usize], without: &mut Vec<bool>) {
         let mut choice = without.clone();
         let mut best = self.score(without);
-        // A step without gain may enable one with gain: each of two vague nodes alone may connect
-        // all others.
+        // A step without gain may enable one with gain: if each of two nodes connects all others,
+        // only removing both helps.
         for _ in 0..MAX_STEPS {
             let degree = |node: usize| self.may[node].iter().filter(|&&may| !choice[may]).count();
             let mut vaguest: Vec<(usize, usize)> = free
                 .iter()
                 .filter(|&&node| !choice[node])
                 .map(|&node| (degree(node), node))
-                // One that joins nothing can only lose.
+                // Removing a node without neighbours cannot help.
                 .filter(|&(degree, _)| degree > 0)
                 .collect();
             vaguest.sort_unstable_by(|a, b| b.cmp(a));
@@ -161,8 +161,8 @@ impl Relation {
         }
     }
 
-    /// Begins with no free node in a region, and adds each that gains more pairs than it costs by what it joins: those
-    /// first whose neighbours weigh least. Degree alone is no measure, for many light nodes may have few pairs.
+    /// Begins with no free node in a region. Adds each node that gains more pairs than it loses by
+    /// joining regions, first those whose neighbours have the fewest loads and stores.
     fn try_upwards(&self, free: &[usize], without: &mut [bool]) {
         let of = |node: usize| {
             let node = &self.nodes[node];
@@ -174,7 +174,7 @@ impl Relation {
         let near =
             |node: usize| self.may[node].iter().map(|&may| of(may)[0] + of(may)[1]).sum::<i128>();
         order.sort_by_cached_key(|&node| (near(node), self.may[node].len(), node));
-        // The component that a node is in, by way of others, with its sums and its given region.
+        // Union-find: the parent of each node, and for each component its sums and given region.
         let mut above: Vec<usize> = (0..self.nodes.len()).collect();
         let mut sums: Vec<[i128; 3]> = (0..self.nodes.len()).map(of).collect();
         let mut given: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
@@ -215,8 +215,8 @@ impl Relation {
         }
     }
 
-    /// The connected components of the nodes that have a region. A component that would join two given regions has
-    /// none.
+    /// Returns the connected components of the nodes that have a region. A component that would
+    /// join two given regions has none.
     fn components(&self, without: &[bool], mut next: u32) -> Vec<Option<u32>> {
         let mut regions: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
         let mut seen = without.to_vec();
@@ -269,7 +269,7 @@ impl Relation {
                 all[place] += count;
             }
         }
-        // A load without a region needs a sequence point if a region's store may reach it.
+        // A load without a region needs a sequence point if a store in a region may reach it.
         let is_reached = |node: usize| {
             let mut others = self.may[node].iter();
             others.any(|&other| regions[other].is_some() && self.nodes[other].stores > 0)
@@ -295,7 +295,7 @@ mod tests {
             let fixed = (node < given).then_some(node as u32);
             let node =
                 Node { loads: random() % 4, stores: random() % 4, accesses: 1, given: fixed };
-            // A few vague nodes, and few other pairs. Earlier regions do not alias.
+            // A few nodes may alias many others, and most few. Earlier regions do not alias.
             let vague = random().is_multiple_of(4);
             let others: Vec<usize> = (0..relation.nodes.len())
                 .filter(|_| fixed.is_none() && random().is_multiple_of(if vague { 2 } else { 8 }))
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(relation.regions(2, 2)[4], Some(0));
     }
 
-    /// Many light accesses that are vague hide few heavy ones from a search that takes out one by one.
+    /// If many light nodes alias everything, removing them one by one does not find the heavy ones.
     #[test]
     fn the_search_begins_at_both_ends() {
         let mut relation = Relation::default();
@@ -388,7 +388,7 @@ mod tests {
         assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
     }
 
-    /// The heaviest have regions of their own, and the others join those against which they have the fewest pairs.
+    /// The heaviest get their own regions. The others join where they have the fewest pairs.
     #[test]
     fn at_most_so_many_regions() {
         let mut relation = Relation::default();

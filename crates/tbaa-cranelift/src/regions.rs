@@ -1,4 +1,4 @@
-//! The regions of accesses, given once and for all.
+//! Assigns alias regions to accesses. An assignment never changes.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
@@ -18,21 +18,20 @@ use crate::{Tags, Why};
 
 /// The alias region of each access, for one function or for many.
 ///
-/// Accesses that may alias are never in two regions. An access that would join regions may have
-/// none.
+/// Accesses that may alias are never in two different regions. An access that would join regions
+/// may have no region.
 ///
 /// # Growth
 ///
-/// Results never change: an access keeps its region, or stays without one, and an oracle's answers
-/// do not change when types are added. A new access gets the region of the accesses that it may
-/// alias, a new region if it aliases none, and no region if these are in several regions. So
-/// earlier compiled code stays correct, and may be inlined into later code.
+/// Results never change: an access keeps its region, or stays without one. An oracle's answers do
+/// not change either when types are added. A new access gets the region of the accesses that it may
+/// alias, a new region if there are none, and no region if these are in several regions. So code
+/// compiled earlier stays correct, and may be inlined into later code.
 ///
 /// The early accesses decide, so add all known ones first: [`Regions::extend`]. For the best
-/// regions of one function, make new ones for it.
+/// regions of one function, use a new `Regions` for it.
 ///
 /// # Inlining
-///
 /// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
 /// inlined into each other must have their regions from one `Regions`.
 ///
@@ -60,13 +59,13 @@ pub struct Regions {
     rule: AliasRule,
     known: Vec<Known>,
     places: HashMap<Access, usize>,
-    /// The number of regions; they are numbered from 0.
+    /// The number of regions, which are numbered from 0.
     count: u32,
-    /// The most regions that there are to be.
+    /// The largest number of regions that may be created.
     most: u32,
 }
 
-/// An access that has been placed.
+/// An access whose region has been decided.
 #[derive(Clone, Debug)]
 struct Known {
     access: Access,
@@ -83,8 +82,8 @@ pub struct Applied {
     pub regions: usize,
     /// The number of sequence points that were inserted.
     pub sequence_points: usize,
-    /// The accesses that have no region, in the order of the code, and why. A store without one ends all that
-    /// Cranelift knows of memory.
+    /// The accesses that have no region, in the order of the code, each with the reason. At a store
+    /// without a region, Cranelift forgets the contents of memory.
     pub without_region: Vec<WithoutRegion>,
 }
 
@@ -93,11 +92,11 @@ pub struct Applied {
 pub struct WithoutRegion {
     /// The access.
     pub inst: Inst,
-    /// The reason why it has none.
+    /// The reason why the access has no region.
     pub why: Why,
 }
 
-/// The reason why regions cannot be given.
+/// The reason why regions cannot be assigned.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegionError {
@@ -121,37 +120,38 @@ pub enum RegionError {
     TooManyFlags,
 }
 
-/// The most new accesses that are each compared with all known ones.
+/// The largest number of new accesses for which each is compared with all known ones.
 const FEW_ACCESSES: usize = 64;
 
-/// The number of searches for loads without a region, before all stores that they may see lose
-/// their regions.
+/// The number of rounds in which the last store on each path to a load without a region loses its
+/// region. After them, all stores that such a load may see lose their regions.
 const MAX_ROUNDS: usize = 8;
 
 impl Regions {
-    /// The most regions of a record, unless [`Regions::at_most`] says another number. Cranelift's analysis takes time
-    /// in proportion to regions and blocks, and more regions tell hardly more accesses apart.
+    /// The largest number of regions, unless [`Regions::at_most`] sets another. Cranelift's
+    /// analysis takes time for each region and block, and more regions separate hardly more
+    /// accesses.
     pub const MOST: u32 = 16;
 
-    /// Returns a record without regions, for oracles that follow the same rules as this one.
+    /// Creates an empty set of regions, for oracles that follow the same rules as this one.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
         let (known, places, most) = (Vec::new(), HashMap::new(), Regions::MOST);
         Regions { rule: oracle.rule(), known, places, count: 0, most }
     }
 
-    /// Sets how many regions there are to be at most, [`Regions::MOST`] if this is not called. What would have one of
-    /// its own then joins the region against which it has the fewest pairs of a load and a store.
+    /// Sets the largest number of regions; the default is [`Regions::MOST`]. Above it, new accesses
+    /// join the region with which they have the fewest pairs of a load and a store.
     #[must_use]
     pub fn at_most(self, most: u32) -> Regions {
         Regions { most, ..self }
     }
 
-    /// Gives regions to new accesses. Each may be listed as often as it occurs in the code:
-    /// frequent reads and writes weigh more.
+    /// Assigns regions to new accesses. List each one as often as it occurs in the code: frequent
+    /// reads and writes have more weight.
     ///
-    /// It compares each new access with each known one that the types leave open; for 64 new ones
-    /// or fewer, with every known one.
+    /// Up to 64 new accesses are compared with all known ones. If there are more, each is only
+    /// compared with the known ones whose types may overlap with its own.
     ///
     /// # Errors
     ///
@@ -184,21 +184,21 @@ impl Regions {
         Ok(())
     }
 
-    /// Gives regions to the accesses from number `old` on.
+    /// Assigns regions to the accesses from index `old` on.
     fn place<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, old: usize) {
         if old == self.known.len() {
             return;
         }
         let node = |given| Node { loads: 0, stores: 0, accesses: 0, given };
         let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
-        // For many new accesses the known ones are listed by their types.
+        // For many new accesses, index the known ones by their types.
         let mut vicinity = (self.known.len() - old > FEW_ACCESSES).then(|| Vicinity::new(oracle));
         if let Some(vicinity) = &mut vicinity {
             let known = (0..).zip(&self.known);
             known.for_each(|(number, known)| vicinity.add(oracle, known.access, number));
         }
         let near = |access: Access| vicinity.as_ref()?.of(oracle, access);
-        // Accesses that may alias the same regions and the same new accesses are one node.
+        // Accesses that may alias the same regions and the same new accesses form one node.
         let mut classes: IndexSet<(Vec<u32>, Vec<u32>)> = IndexSet::default();
         let mut class_of = Vec::new();
         for (at, known) in self.known.iter().enumerate() {
@@ -252,34 +252,34 @@ impl Regions {
         }
     }
 
-    /// Returns the number of regions given so far.
+    /// Returns the number of regions created so far.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Returns whether no region has been given.
+    /// Returns whether no region has been created.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Returns the `user_id` of an access's region, or `None` if it has none, or has not been placed.
+    /// Returns the `user_id` of an access's region; `None` if it has none, or was not added yet.
     ///
-    /// An access with a size is looked up with this size, as it was placed.
+    /// An access with a size must be looked up with the size with which it was added.
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)
     }
 
-    /// Returns an access's region in a function, and declares the region there; `None` as [`Regions::id`].
+    /// Declares an access's region in a function, and returns it; `None` as for [`Regions::id`].
     ///
-    /// An access of this function that has no region needs a sequence point: [`Regions::insert_sequence_points`].
+    /// If there is none, accesses need sequence points: [`Regions::insert_sequence_points`].
     pub fn region(&self, func: &mut Function, access: impl Into<Access>) -> Option<AliasRegion> {
         let user_id = self.id(access)?;
         let description = Cow::Owned(format!("tbaa {user_id}"));
         Some(func.dfg.alias_regions.insert(AliasRegionData { user_id, description }))
     }
 
-    /// Returns memory flags with an access's region in a function, or without any as [`Regions::region`].
+    /// Returns memory flags with an access's region in a function. See [`Regions::region`].
     pub fn flags(
         &self,
         func: &mut Function,
@@ -289,16 +289,16 @@ impl Regions {
         flags.with_alias_region(self.region(func, access))
     }
 
-    /// Gives regions to all accesses of a function, so that Cranelift leaves no more loads than
+    /// Assigns regions to all accesses of a function, so that Cranelift leaves no more loads than
     /// without regions.
     ///
     /// Call it when the function is built, before Cranelift optimises it. Existing regions are
-    /// replaced; an access without a tag loses its region, because it may touch any memory.
+    /// replaced. An access without a tag loses its region, because it may touch any memory.
     ///
     /// A load without a region must see the stores before it. So the last store that it may alias
-    /// gets no region either: such a store clears all of Cranelift's knowledge of memory, like
-    /// every store without regions. Stores without a region get sequence points, as by
-    /// [`Regions::insert_sequence_points`].
+    /// gets no region either: at such a store, Cranelift forgets the contents of memory, as at
+    /// every store in a function without regions. Stores without a region get sequence points, as
+    /// from [`Regions::insert_sequence_points`].
     ///
     /// # Errors
     ///
@@ -338,7 +338,7 @@ impl Regions {
                 break;
             }
             let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
-            // Each round shows one more store of each path, if not all that such a load may see.
+            // Each round finds one more store on each path. After the last one, find all at once.
             if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);
@@ -366,8 +366,8 @@ impl Regions {
         Ok(applied)
     }
 
-    /// Inserts a sequence point before each access without a region that may alias a store in a
-    /// region that reaches it, and returns their number.
+    /// Inserts a sequence point before each access without a region that a store in a region
+    /// reaches and may alias. Returns the number of sequence points.
     ///
     /// In Cranelift, all accesses see a store without a region, but accesses without a region do
     /// not see the stores in regions. A sequence point generates no code; it makes Cranelift forget

@@ -1,4 +1,4 @@
-//! The tags of a function's accesses.
+//! Records the tags of a function's accesses.
 
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{DataFlowGraph, Inst, Value};
@@ -6,15 +6,15 @@ use tbaa::TagId;
 
 /// The tag of each load, store and atomic instruction of one function, as a front end records it.
 ///
-/// An instruction without a tag may touch any memory. Instructions keep their numbers while Cranelift optimises a
-/// function. When a function is inlined, its instructions get new numbers, which have no tags here.
+/// An instruction without a tag may touch any memory. Instructions keep their numbers while
+/// Cranelift optimises a function, but inlined ones get new numbers, which have no tags here.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     of: SecondaryMap<Inst, Option<TagId>>,
 }
 
 impl Tags {
-    /// Returns a record without tags.
+    /// Creates an empty record.
     #[must_use]
     pub fn new() -> Tags {
         Tags::default()
@@ -25,12 +25,12 @@ impl Tags {
         self.of[inst] = tag.into();
     }
 
-    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and atomic operations,
-    /// which [`InstBuilder`] names by their results.
+    /// Sets the tag of the instruction that computes `value`, and returns `value`. Use it for loads
+    /// and atomic operations: [`InstBuilder`] returns their results, not the instructions.
     ///
     /// # Panics
     ///
-    /// If the value is a block's parameter: no instruction gives it.
+    /// If the value is a block's parameter, which no instruction computes.
     ///
     /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
     #[track_caller]
@@ -52,7 +52,7 @@ impl Tags {
         self.of[inst]
     }
 
-    /// Removes all tags, to record the next function's.
+    /// Removes all tags, so that the tags of another function can be recorded.
     pub fn clear(&mut self) {
         self.of.clear();
     }

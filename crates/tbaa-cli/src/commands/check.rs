@@ -1,4 +1,4 @@
-//! `tbaa check`, and its parts under their old names: `tbaa lint` and `tbaa verify`.
+//! `tbaa check`, and its two parts under their old names, `tbaa lint` and `tbaa verify`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -73,7 +73,7 @@ pub(crate) enum Part {
     Lint,
 }
 
-/// The expected answers of one or all specs.
+/// Counts of a spec's expected answers, or of all specs': checked ones and failed ones.
 #[derive(Default)]
 struct Count {
     specs: usize,
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Check, only: Option<Part>, out: &mut dyn Write) -> Resu
         let origin = args.flags.among(path, args.input.iter());
         let input = match only {
             Some(Part::Verify) => Input::open(origin)?,
-            // Nodes that nothing uses are worth a finding too.
+            // Keep all nodes: a node that nothing uses can have a finding too.
             _ => Input::open_keeping(origin.as_written(), Keep::All)?,
         };
         if only == Some(Part::Lint) {

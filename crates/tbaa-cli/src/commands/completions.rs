@@ -1,4 +1,4 @@
-//! `tbaa completions` and `tbaa man`, and the completion of names of accesses.
+//! `tbaa completions` and `tbaa man`, and the shell completion of tag and access names.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -19,10 +19,10 @@ use crate::input::{listed_tags, reference};
 use crate::printable::{function_name, printable, printable_path};
 use crate::report::{Context, Result, bail};
 
-/// The environment variable by which a shell's script asks this program for completions.
+/// The environment variable with which a shell's script asks this program for completions.
 pub(crate) const ASKED: &str = "TBAA_COMPLETE";
 
-/// The maximal number of completions that are offered.
+/// The largest number of completions offered.
 const OFFERED: usize = 500;
 
 /// Prints a completion script for a shell.
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result {
     Ok(shell.write_registration(ASKED, "tbaa", "tbaa", "tbaa", out)?)
 }
 
-/// Offers the tags and accesses of the input on the command line that is being completed, if it can be read.
+/// Returns completions for `current` from the input on the command line, if it can be read.
 pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
     let is_input = |file: &PathBuf| {
@@ -83,8 +83,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         return Some(numbers.collect());
     }
     let places = tags.iter().map(|&tag| (names.place(tag), number(tag)));
-    // A place that several tags have identifies none of them. Long lists are not searched for these,
-    // because the search takes quadratic time.
+    // A place that several tags share is not offered, because it identifies none of them. Long
+    // lists are not searched for such places, because the search takes quadratic time.
     let once = |place: &str| tags.iter().filter(|&&tag| names.place(tag) == place).count() == 1;
     let mut offered: Vec<_> = places.collect();
     if offered.len() <= OFFERED {
@@ -101,7 +101,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     Some(offered)
 }
 
-/// Returns the functions that have accesses, or the accesses of the function that `current` names.
+/// Returns the functions with accesses, or the accesses of the function that `current` names.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {

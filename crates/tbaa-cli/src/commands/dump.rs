@@ -1,4 +1,4 @@
-//! `tbaa dump`.
+//! `tbaa dump`: prints the TBAA metadata of an input.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -52,7 +52,7 @@ impl Numbers {
         Ok(Numbering::keeping(graph, &[], &mut number))
     }
 
-    /// Refuses a module, whose nodes have numbers.
+    /// Fails with `--first-number`, because the nodes of a module already have numbers.
     pub(super) fn of_spec(&self, file: &str) -> Result {
         if self.first_number.is_some() {
             bail!("{file}: --first-number needs a spec; the nodes of a module have numbers");
@@ -83,7 +83,7 @@ fn nodes(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(is_node)
 }
 
-/// A spec's tags for a program that writes a module: their numbers by name, and the definitions of nodes.
+/// A spec's tags as JSON: the metadata number of each name, and the node definitions.
 #[derive(Serialize)]
 pub(super) struct Printed {
     names: BTreeMap<String, u32>,
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns a graph's metadata, with the names of each tag as a comment behind it.
+/// Returns a graph's metadata. A comment after each tag has its names.
 fn text_named(graph: &Graph, numbering: &Numbering, named: &[(String, TagId)]) -> String {
     let mut names: HashMap<TagId, Vec<&str>> = HashMap::new();
     for (name, tag) in named {

@@ -1,4 +1,4 @@
-//! `tbaa explain`, and its parts under their old names: `tbaa alias` and `tbaa generic`.
+//! `tbaa explain`, and its two parts under their old names, `tbaa alias` and `tbaa generic`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -82,23 +82,23 @@ struct Answer {
     clause: Clause,
     /// The clause in words.
     because: String,
-    /// The reason in words: which walk meets which type.
+    /// The reason in words, such as which type LLVM reaches from both tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<String>,
-    /// Both paths from a common type, if the rule compared them.
+    /// The paths to both accesses from a common type, if the rule compared them.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
 }
 
 impl Explain {
-    /// Reads the input and finds all pairs of accesses of the two names. Warns of tags that LLVM rejects.
+    /// Reads the input and finds all pairs of accesses with the two names. Warns of rejected tags.
     fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>)> {
         let origin = self.flags.of(&self.input);
         let mut input = Input::open(origin)?;
         let [first, second] = match input.pair(&self.a, &self.b) {
             Ok(found) => found,
             Err(failure) if !is_source(&self.input) => return Err(failure),
-            // LLVM removes accesses, most of all wrong ones.
+            // Optimisation removes accesses, most of all wrong ones: look in the unoptimised code.
             Err(failure) => {
                 let mut written = Input::open(origin.as_written())?;
                 let Ok(found) = written.pair(&self.a, &self.b) else { return Err(failure) };
@@ -124,7 +124,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     if args.generic {
         return question.generic(&pairs, out);
     }
-    // Two loads may change places, whatever their tags say.
+    // Two loads may be reordered, whatever their tags say, so pairs of loads come last.
     if let Content::Module(module) = &input.content
         && !args.brief
     {
@@ -169,7 +169,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// An input, and the names of the two accesses that the command is asked about.
+/// An input, and the names of the two accesses that the user asks about.
 struct Question<'a> {
     input: &'a Input,
     names: Names<'a>,
@@ -228,7 +228,7 @@ impl Question<'_> {
             );
         };
         match a.zip(b).and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
-            // Metadata, and what it means as a comment.
+            // Print metadata, with its meaning as a comment.
             Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
                 let means = printable(self.names.tag_of(&tag));
                 writeln!(out, "{} ; {means}", input.tag_text(&tag, size))?;
@@ -239,14 +239,14 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Explains one pair, each access with what was asked for.
+    /// Explains one pair of accesses. Each access is printed with the name that the user gave.
     fn one(&self, others: &[Oracle<&Graph>], pair: [Found; 2], out: &mut dyn Write) -> Result {
         let Question { input, names, oracle, asked } = self;
         let explain = |oracle: &Oracle<&Graph>| oracle.explain(pair[0].tag, pair[1].tag);
         let why = explain(oracle);
         writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
         for ((side, asked), found) in ["a", "b"].iter().zip(asked).zip(pair) {
-            // The name that was asked for may be a path, which is no tag's name. A malformed tag means nothing.
+            // Specs allow a path instead of a tag's name. A malformed tag has only its number.
             let name = match (&input.content, found.tag) {
                 (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => {
                     input.label(tag)
@@ -298,7 +298,7 @@ impl Question<'_> {
         Ok(write_svg(&drawings, &title, &about, out)?)
     }
 
-    /// The bytes of a pair; none where an access has no tag.
+    /// Returns drawings of the bytes of a pair; none if an access has no tag.
     fn drawings(&self, why: &Explanation, pair: [Found; 2]) -> Vec<Drawing> {
         let [Some(a), Some(b)] = pair.map(|found| found.tag) else { return Vec::new() };
         let [name_a, name_b] = match self.input.content {
@@ -309,7 +309,7 @@ impl Question<'_> {
     }
 }
 
-/// The pairs of equal tags that are accessed in the same way together: the same words explain them.
+/// Groups the pairs that have equal tags, opcodes and types: the same words explain them.
 fn alike(input: &Input, pairs: &[[Found; 2]]) -> Vec<Vec<[Found; 2]>> {
     let mut groups: IndexMap<_, Vec<[Found; 2]>> = IndexMap::new();
     for pair in pairs {
@@ -334,7 +334,7 @@ fn says(input: &Input, tag: TagId) -> String {
     }
 }
 
-/// Returns the steps of a path, and the bytes at its end. A field goes by its name where a spec gives it one.
+/// Returns the steps of a path, and the bytes at its end. Fields have names if a spec gives them.
 fn path(input: &Input, path: &AccessPath) -> String {
     let step = |step: &PathStep| {
         let name = match input.field_name(&step.ty, step.field, step.offset) {

@@ -1,4 +1,4 @@
-//! The output of `tbaa check`.
+//! Prints the findings of `tbaa check`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,16 +33,16 @@ pub(super) struct Findings {
     pub(super) found: tbaa_check::Findings,
 }
 
-/// Findings with the texts that they are about: an input's, or those of the program that it was compiled from.
+/// Findings and the texts that they point into: the input, or the source files compiled to it.
 pub(super) struct Placed<'f> {
-    /// Each with its file's name; the input's is the first.
+    /// The file name and contents of each text. The input is the first.
     texts: Vec<(Cow<'f, str>, Cow<'f, [u8]>)>,
-    /// Each with the index of its text.
+    /// Each finding with the index of its text.
     findings: Vec<(usize, Cow<'f, Diagnostic>)>,
 }
 
 impl Placed<'_> {
-    /// The findings, each with its text.
+    /// Returns the findings, each with its text.
     pub(super) fn with_sources(&self) -> impl Iterator<Item = (Rc<Source<'_>>, &Diagnostic)> {
         let sources = self.texts.iter().map(|(file, text)| Rc::new(Source::new(file, text)));
         let sources: Vec<_> = sources.collect();
@@ -51,7 +51,7 @@ impl Placed<'_> {
 }
 
 impl Findings {
-    /// Returns the findings at the lines of the program, if clang compiled the input and debug information has all.
+    /// Moves findings to lines of the source, if clang compiled the input and locations are known.
     fn placed(&self) -> Placed<'_> {
         let input = &self.input;
         let module = input.module().ok().filter(|_| input.is_compiled());
@@ -66,8 +66,8 @@ impl Findings {
     }
 }
 
-/// A finding whose places are those of the program's source, with the index of its text, which
-/// is read if it is not there; `None` where a place is not known, or they are in several files.
+/// Returns the finding at its places in the program's source, with the index of that text in
+/// `texts`, where it is added if missing. `None` if a place is unknown or in another file.
 fn in_source<'f>(
     debug: &DebugInfo<'_>,
     texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,
@@ -88,7 +88,7 @@ fn in_source<'f>(
         let of_label = debug.location_at(label.span.start)?;
         (of_label.file == at.file).then_some(())?;
         let line = text.split(|&byte| byte == b'\n').nth(of_label.line.checked_sub(1)? as usize)?;
-        // Both are parts of one text.
+        // `line` is a slice of `text`, so the difference of the pointers is its offset.
         let start = line.as_ptr() as usize - text.as_ptr() as usize;
         let column = (of_label.column.max(1) as usize - 1).min(line.len());
         let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.".contains(byte);
@@ -102,14 +102,14 @@ fn in_source<'f>(
 #[derive(Serialize)]
 struct Row<'a> {
     file: &'a str,
-    /// From 1; none of a spec's.
+    /// The line, from 1; `None` for findings without a place.
     line: Option<usize>,
     column: Option<usize>,
     #[serde(flatten)]
     finding: &'a Diagnostic,
 }
 
-/// Judges each input and prints what was found. `judge` returns nothing if it printed its findings itself.
+/// Runs `judge` on each input and prints the findings. `judge` returns `None` if it printed them.
 pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,
@@ -179,7 +179,7 @@ fn write_text(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes text that is coloured, and takes the colour off unless standard output is to have it.
+/// Writes coloured text, without the colours if standard output does not want them.
 fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     match AutoStream::choice(&io::stdout()) {
         ColorChoice::Never => out.write_all(&strip_bytes(text).into_vec()),

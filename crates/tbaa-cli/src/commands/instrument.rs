@@ -1,4 +1,4 @@
-//! `tbaa instrument`: a module with checks of its tags at run time.
+//! `tbaa instrument`: adds run-time checks of TBAA tags to a module.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `tbaa link`.
+//! `tbaa link`: links the TBAA metadata and the struct types of several modules.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub(crate) enum LinkFormat {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
-    /// Definitions of struct types.
+    /// The definitions of struct types.
     types: Vec<String>,
     tbaa: Summary,
 }
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result {
     let types = merge(&contexts.iter().collect::<Vec<_>>()).map_err(Failure::unusable)?;
     drop(contexts);
     let summary = match summaries.len() {
-        // It is in order.
+        // A single summary is sorted already.
         1 => summaries.remove(0),
         _ => Summary::link(&summaries.iter().collect::<Vec<_>>()).0,
     };
@@ -131,7 +131,7 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
     format!("type {name} is {bodies}; accesses through them may alias")
 }
 
-/// A type's parent or its first fields: `{int @0, float @4}`.
+/// Returns the text of a type's parent or of its first fields: `{int @0, float @4}`.
 pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     let names = Names::of_graph(graph);
     let name = |ty: TypeId| type_name(&names, ty);
@@ -148,7 +148,7 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     format!("{{{}}}", listed(fields.into_iter(), most, ", ", ", "))
 }
 
-/// The formats of a clash's bodies, each with the first module that has it.
+/// Returns for each format the first module that has one of the clashing types in this format.
 fn formats<'c>(graph: &Graph, clash: &'c Clash) -> [Option<&'c str>; 2] {
     [Format::Old, Format::New].map(|format| {
         let body = clash.bodies.iter().find(|body| graph.ty(body.ty).format() == format);
@@ -156,13 +156,13 @@ fn formats<'c>(graph: &Graph, clash: &'c Clash) -> [Option<&'c str>; 2] {
     })
 }
 
-/// The clashes that are more than one type in both formats.
+/// Returns the clashes whose types are all in one format.
 fn clashes(linked: &Linked) -> impl Iterator<Item = &Clash> {
     let is_of_one = |clash: &&Clash| formats(linked.graph(), clash).contains(&None);
     linked.clashes().iter().filter(is_of_one)
 }
 
-/// Says that modules of both formats are linked; `None` if they are not.
+/// Returns a message if modules of both formats are linked, otherwise `None`.
 fn of_formats(linked: &Linked) -> Option<String> {
     let mixed = linked.clashes().iter().filter_map(|clash| match formats(linked.graph(), clash) {
         [Some(old), Some(new)] => Some((&clash.name, old, new)),

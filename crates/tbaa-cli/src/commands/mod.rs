@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, each in its own file or folder.
 
 mod bisect;
 mod blocks;
@@ -77,17 +77,17 @@ pub(crate) enum Command {
     Man(completions::Man),
 }
 
-/// The end of a command that could do its work.
+/// The result of a command that ran to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Fine,
-    /// The input is readable, and something is wrong with what it says.
+    /// The input could be read, but there are findings in it.
     Found,
-    /// Another program ended so.
+    /// Another program ended with this exit status.
     Ended(u8),
 }
 
-/// Runs a command of the program, its answer going to `out`.
+/// Runs a command, which writes its answer to `out`.
 pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome> {
     match command {
         Command::Diff(args) => return diff::run(&args, out),

@@ -1,4 +1,4 @@
-//! `--format sarif`: SARIF 2.1.0, the interchange format for what analysers find.
+//! `--format sarif`: writes findings as SARIF 2.1.0, a standard format for analysers' results.
 //!
 //! Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0".
 

@@ -1,4 +1,4 @@
-//! `tbaa stats`.
+//! `tbaa stats`: counts the nodes, tags, types and accesses of an input.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ enum Figure {
     Count(usize),
     /// `None` if a type contains itself.
     Depth(Option<usize>),
-    /// Accesses, and those with a tag.
+    /// The number of accesses, and of those with a tag.
     Tagged {
         all: usize,
         tagged: usize,
@@ -43,7 +43,7 @@ enum Figure {
     MostUsed(Vec<Used>),
 }
 
-/// A tag that many instructions have.
+/// A tag with the number of instructions that have it.
 #[derive(Serialize)]
 struct Used {
     instructions: usize,
@@ -51,10 +51,10 @@ struct Used {
     meaning: String,
 }
 
-/// The number of tags that are shown, those that most instructions have.
+/// The number of tags shown as the most used ones.
 const MOST_USED: usize = 10;
 
-/// A figure with its group and name in JSON, and its name in the text. One without a name in JSON is the whole group.
+/// The group and key in JSON, the name in text, and the figure. An empty key is the whole group.
 type Row = (&'static str, &'static str, &'static str, Figure);
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
@@ -111,7 +111,7 @@ fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts the tags by their own content, and those that LLVM rejects.
+/// Counts the tags by format and other properties, and those that LLVM rejects.
 fn tags(graph: &Graph, rejected: usize) -> [Row; 6] {
     let tags: Vec<_> = graph.tags().filter_map(|id| graph.tag(id).ok()).collect();
     let count =
@@ -139,7 +139,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     };
     let dag = graph.type_dag();
     let is_parent = |edge: EdgeReference<'_, Edge>| *edge.weight() == Edge::Parent;
-    // A class of C++ without data is a node of one operand in clang's old format.
+    // In clang's old format, a C++ class without data is a node with one operand, as roots are.
     let lone = count(&|ty, kind| kind == TypeKind::Root && !parents.contains(&ty));
     let roots = count(&|ty, kind| kind == TypeKind::Root && parents.contains(&ty));
     let known = [TypeKind::Root, TypeKind::Scalar, TypeKind::Aggregate];
@@ -159,7 +159,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the length of the longest way, in types that `counts` admits; `None` if a way comes back to its start.
+/// Returns the largest number of types that `counts` accepts on a path; `None` if cyclic.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,
@@ -167,7 +167,7 @@ fn longest(
 ) -> Option<usize> {
     let ways = EdgeFiltered::from_fn(dag, follow);
     let mut length = vec![0; dag.node_count()];
-    // Each type comes after those that it leads to.
+    // In this order, each type comes after the types that it leads to.
     for &ty in toposort(&ways, None).ok()?.iter().rev() {
         let below = ways.neighbors(ty).map(|to| length[to.index()]).max();
         length[ty.index()] = below.unwrap_or(0) + usize::from(counts(dag[ty]));
@@ -181,7 +181,7 @@ fn most_used(input: &Input, module: &Module<'_>) -> Vec<Used> {
         counts[tag.index()] += 1;
     }
     let mut tags: Vec<_> = module.graph().tags().filter(|tag| counts[tag.index()] > 0).collect();
-    // Equal counts stay in the order of the tags.
+    // The sort is stable: equal counts stay in the order of the tags.
     tags.sort_by_key(|tag| std::cmp::Reverse(counts[tag.index()]));
     tags.truncate(MOST_USED);
     let names = input.names();

@@ -1,4 +1,4 @@
-//! `tbaa strip`: a module with some of its tags left off.
+//! `tbaa strip`: prints a module without some of its tags.
 
 use std::io::Write;
 
@@ -32,7 +32,7 @@ pub(crate) struct Strip {
     pub(crate) drop: Vec<String>,
 }
 
-/// The end of a hash, in binary.
+/// The last binary digits of a hash.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits {
     value: u64,
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result {
         }
         number += 1;
         if !dropped.is_empty() {
-            // A tag goes from all accesses, an access loses its own.
+            // Dropping a tag drops it from all accesses. Dropping an access drops only its own tag.
             return !dropped.iter().any(|found| match found.instruction {
                 Some(dropped) => dropped == index,
                 None => instruction.tag.is_some() && found.tag == instruction.tag,
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result {
 
 pub(super) const TAGS: [&str; 2] = ["tbaa", "tbaa.struct"];
 
-/// Writes the module. `drop` names the attachments that each instruction loses.
+/// Writes the module. `drop` returns the kinds of attachments that an instruction loses.
 pub(super) fn write(
     input: &Input,
     module: &Module<'_>,
@@ -97,7 +97,7 @@ pub(super) fn write(
     Ok(out.write_all(&text)?)
 }
 
-/// A number of an access that does not change when other functions do.
+/// Returns a hash of an access. It depends only on its function's name and its position there.
 fn hash(function: &[u8], instruction: &Instruction) -> u64 {
     let hash = fnv(function.iter().chain(&instruction.index.to_le_bytes()));
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32

@@ -1,4 +1,4 @@
-//! `tbaa tag`: tags for a module that has none.
+//! `tbaa tag`: adds tags to a module that has none.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Tagging {
         self.union.iter().fold(options, |it, names| it.union(names.split(',')))
     }
 
-    /// Finds the tags of the declared types, and lowers them by the spec's rule.
+    /// Computes the tags of the declared types, and lowers them by the spec's rule.
     fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags> {
         let (file, text) = read_file(spec)?;
         let built = load_spec(&file, &text)?;
@@ -94,7 +94,7 @@ impl Tagging {
         let oracle = Oracle::new(&tags.graph, rules_of_spec(built.spec(), None));
         let mut lowering = Lowering::new(tbaa_lower::Options::new());
         lowering.lower(&oracle, tags.tags.iter().map(|tag| tag.tag)).context(file)?;
-        // A copy of a graph has ids of its own.
+        // The copy of the graph has ids of its own.
         let graph = lowering.graph().clone();
         tags.tags.retain_mut(|it| {
             let node = lowering.tag(it.tag).map(|tag| lowering.graph().tag_node(tag).index());
@@ -105,7 +105,7 @@ impl Tagging {
         Ok(tags)
     }
 
-    /// Reads the module as its front end made it, gives it tags, and says which.
+    /// Reads the module without optimisation, and returns its file name and tagged text.
     pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>)> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;

@@ -1,4 +1,4 @@
-//! `tbaa types`.
+//! `tbaa types`: prints the struct types of modules, grouped into classes of equal types.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -51,7 +51,7 @@ pub(super) struct FileTypes {
     pub(super) file: String,
     pub(super) context: Context,
     layout: DataLayout,
-    /// The file's numbers of structs.
+    /// The number of each struct in the file.
     numbers: HashMap<Type, u64>,
 }
 
@@ -85,13 +85,13 @@ impl FileTypes {
 struct Class {
     /// The definition of its first type.
     body: String,
-    /// Bytes; none if it is opaque, or as large as the machine makes it.
+    /// The size in bytes; `None` if the type is opaque, or scales with the machine's vectors.
     size: Option<u64>,
     align: Option<u64>,
     types: Vec<Named>,
 }
 
-/// One name, and the files that have it.
+/// A name, and the files that have it.
 #[derive(Serialize)]
 struct Named {
     name: String,
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result {
         note("these types are too much alike to be compared in full: some classes may be one");
     }
     let mut found: IndexMap<usize, Class> = IndexMap::new();
-    // All types may be in one class.
+    // The index of each name within its class. A search would be slow if the class is large.
     let mut named: HashMap<(usize, String), usize> = HashMap::new();
     for file in &files {
         let mut layouts = file.layout.layouts(&file.context);
@@ -175,14 +175,14 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The global variables of the modules that were seen: by name, the type and the first file that has it so.
+/// The global variables seen so far: for each name, its type and the first file with it.
 #[derive(Default)]
 pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 
 impl Globals {
-    /// Warns of each variable that is one scalar in a module and another in an earlier one.
+    /// Warns of each variable whose scalar type differs from that in an earlier module.
     ///
-    /// What is no scalar may be spelled in many ways: clang gives a variable the type of its initial value.
+    /// Other types are not compared: clang gives a variable the type of its initial value.
     pub(super) fn add(&mut self, input: &Input) {
         let Content::Module(module) = &input.content else { return };
         let sizes = Sizes::new(module);

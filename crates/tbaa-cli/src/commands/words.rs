@@ -1,4 +1,4 @@
-//! The reason why two accesses may or may not alias, in words: who met whom, and where.
+//! Explains in words why two accesses may or may not alias.
 
 use std::iter;
 
@@ -14,13 +14,13 @@ use crate::output::{counted, listed};
 use crate::printable::printable;
 use crate::walk::walk;
 
-/// Types on a walk that are visited: a chain of parents may be as long as the file.
+/// The largest number of types visited: a chain of parents may be as long as the file.
 const STEPS: usize = 4096;
 
-/// Types of a walk that are listed.
+/// The largest number of types listed in a sentence.
 const LISTED: usize = 8;
 
-/// Says in a line or two what the clause says of these two accesses.
+/// Returns a line or two that apply the rule's clause to these two accesses.
 pub(super) fn in_words(
     input: &Input,
     names: &Names<'_>,
@@ -63,7 +63,7 @@ pub(super) fn in_words(
     lines
 }
 
-/// Returns the reason why an access is tagged as `char`, or not at all, as far as its text tells.
+/// Returns why an access is tagged as `char` or has no tag, as far as the module's text tells.
 fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
@@ -88,7 +88,7 @@ fn no_tag(input: &Input, found: [Found; 2]) -> Vec<String> {
     ["a", "b"].into_iter().zip(found).filter_map(says).collect()
 }
 
-/// `a store to vec.len, 8 bytes at 8 of vec`.
+/// Returns a description such as `a store to vec.len, 8 bytes at 8 of vec`.
 fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
     let mut verb = "an access to";
     let mut size = tag.size.and_then(Size::bytes);
@@ -117,7 +117,7 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
     format!("{verb} {place}{comma}{}", parts.join(" "))
 }
 
-/// Two tags that can be read.
+/// Two well-formed tags.
 struct Pair<'a> {
     graph: &'a Graph,
     names: &'a Names<'a>,
@@ -125,7 +125,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns the place where the walk of one tag comes to the base type of the other.
+    /// Returns a sentence on how LLVM gets from one tag's base type to the other's.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {
@@ -149,7 +149,7 @@ impl Pair<'_> {
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
-    /// Says which access is to any object of a type that covers the other's.
+    /// Returns a sentence on the access whose type covers the type of the other access.
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
@@ -172,7 +172,7 @@ impl Pair<'_> {
         "one is an access to any object of a type that covers the other's".to_owned()
     }
 
-    /// Says that neither walk reaches the other's base type.
+    /// Returns a sentence that neither tag's path reaches the base type of the other.
     fn unrelated(&self, why: &Explanation) -> String {
         let [a, b] = [&self.tags[0], &self.tags[1]].map(|tag| self.names.ty(tag.base));
         let old = self.tags.iter().all(|tag| tag.format == Format::Old);
@@ -188,13 +188,13 @@ impl Pair<'_> {
         )
     }
 
-    /// `long > omnipotent char > Simple C/C++ TBAA`.
+    /// Returns a list such as `long > omnipotent char > Simple C/C++ TBAA`.
     fn list(&self, types: impl ExactSizeIterator<Item = TypeId>) -> String {
         listed(types.map(|ty| self.names.ty(ty)), LISTED, " > ", " > ")
     }
 }
 
-/// Says which bytes of a common type the two touch.
+/// Returns which bytes of a common type the two accesses touch.
 fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     let touches = |path: &AccessPath| match &path.bytes {
         Some(bytes) => bytes.to_string(),
@@ -214,7 +214,7 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     format!("in {base}, a touches {a} and b touches {b}: {then}")
 }
 
-/// Says where a `char` tag comes from, in a sentence's second half, after "the access is tagged char".
+/// Returns where a `char` tag comes from, to complete "the access is tagged char: ...".
 pub(super) fn of_char(origin: &CharOrigin) -> String {
     let of = match origin {
         CharOrigin::Char => "it is a char in the source",

@@ -1,4 +1,4 @@
-//! The drawing of a question: the fields on the way to each access, and the bytes that it touches.
+//! Turns an explanation into a drawing: the fields on each access's path, and the bytes accessed.
 
 use tbaa::explain::{AccessPath, ByteRange, Comparison, Explanation, Side};
 use tbaa::{Field, Format, Graph, Size, Tag, TagId, TypeId, TypeKind};
@@ -9,22 +9,22 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 
-/// Elements of a long array that are drawn, and the copies of them in one lane.
+/// The number of elements drawn of a long array, and the largest number of copies in one lane.
 const ELEMENTS: u64 = 3;
 const COPIES: usize = 12;
-/// Levels of nesting that are drawn, beside the outermost.
+/// The number of nesting levels that are drawn besides the outermost one.
 const LEVELS: usize = 5;
 
-/// A tag, after the name by which it was asked for.
+/// The name that the user gave, and the tag that it stands for.
 type Named<'a> = (&'a str, TagId);
 
-/// The type from which both compared paths start.
+/// Returns the type from which both compared paths start.
 pub(crate) fn common(comparison: &Comparison, [a, b]: &[Tag; 2]) -> TypeId {
     if comparison.outer == Side::A { a.base } else { b.base }
 }
 
-/// Returns what an explanation is about: one object that both accesses are to,
-/// or else one for each access. Nothing where a tag cannot be read.
+/// Returns drawings of what an explanation is about: one object that both accesses refer to, or
+/// else one for each access. Returns nothing if a tag is malformed.
 pub(crate) fn of_explanation(
     input: (&Input, &Names<'_>),
     why: &Explanation,
@@ -55,14 +55,14 @@ pub(crate) fn of_explanation(
     }
 }
 
-/// The way of LLVM from a tag's base type, or from one that contains it, to what is accessed.
+/// The path of types from a tag's base type, or from a type around it, to the access type.
 struct Way<'a> {
     mark: Mark,
     name: &'a str,
     places: Vec<WalkStep>,
-    /// True if it comes there.
+    /// True if the path reaches the access type.
     meets: bool,
-    /// Bytes accessed, where they are known.
+    /// The number of bytes accessed, if known.
     size: Option<u64>,
     base: TypeId,
     offset: u64,
@@ -71,7 +71,7 @@ struct Way<'a> {
 impl<'a> Way<'a> {
     fn of(graph: &Graph, mark: Mark, name: &'a str, tag: Tag) -> Way<'a> {
         let mut places = walk(graph, tag.base, tag.offset);
-        // The parents of the access follow it.
+        // Leave out the parents of the access type.
         let meets = places.iter().position(|place| place.ty == tag.access && place.offset == 0);
         places.truncate(meets.unwrap_or(0) + 1);
         let size = tag.size.and_then(Size::bytes);
@@ -79,10 +79,10 @@ impl<'a> Way<'a> {
         Way { mark, name, places, meets: meets.is_some(), size, base, offset }
     }
 
-    /// Returns the other's way from this base type, if this one's leads to the other's base.
+    /// Returns `other`'s path from this base type, if this path contains `other`'s base type.
     fn then(&self, other: &Way<'a>) -> Option<Way<'a>> {
         let at = self.places.iter().position(|place| place.ty == other.base)?;
-        // The bytes before the base of the other.
+        // The offset of `other`'s base type in this one.
         let before = self.offset.checked_sub(self.places[at].offset)?;
         let places = self.places[..at].iter().chain(&other.places).copied().collect();
         let offset = before.checked_add(other.offset)?;
@@ -90,7 +90,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Draws an object that some accesses are to.
+/// Draws an object with the accesses whose paths start at its type.
 fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
     let mut build = LaneBuilder::new(input, ways[0].places[0].ty, false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
@@ -106,15 +106,15 @@ fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
     build.drawing
 }
 
-/// Returns the fields of an aggregate and where each ends, from the aggregate's start. Without
-/// sizes a field ends where the next begins; or, where two begin at one offset and `reach` is set,
-/// with the aggregate, as the union rules have it.
+/// Returns the fields of an aggregate and the end offset of each. In a format without sizes, a
+/// field ends where the next one begins. But if two fields share an offset and `reach` is set, all
+/// fields extend to the end of the aggregate, as in the union rules.
 fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return Vec::new();
     }
-    // A type that is a name alone holds no byte.
+    // A type that is a root occupies no bytes.
     let with_bytes = node.fields().filter(|field| graph.ty(field.ty).kind() != TypeKind::Root);
     let mut starts: Vec<u64> = with_bytes.map(|field| field.offset).collect();
     starts.sort_unstable();
@@ -129,7 +129,7 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     node.fields().map(|field| (field, end(&field))).collect()
 }
 
-/// The place where a path ends: the starts of the objects there, and how far each reaches.
+/// The objects at the end of a path: the start of each, and its end if known.
 type Ends = Vec<(u64, Option<u64>)>;
 
 struct LaneBuilder<'a> {
@@ -137,9 +137,9 @@ struct LaneBuilder<'a> {
     names: &'a Names<'a>,
     graph: &'a Graph,
     drawing: Drawing,
-    /// True if fields reach as far as the union rules have it.
+    /// True if fields extend as far as the union rules assume.
     reach: bool,
-    /// The types and places of which the fields are drawn.
+    /// The types whose fields are drawn already, with the objects they were drawn for.
     drawn: Vec<(TypeId, Ends)>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> LaneBuilder<'a> {
         LaneBuilder { input, names, graph, drawing, reach, drawn: Vec::new() }
     }
 
-    /// Draws the fields of the types on a path, and returns where it ends.
+    /// Draws the fields of the types on a path, and returns the objects at its end.
     fn fields(&mut self, places: &[WalkStep]) -> Ends {
         let size = places.first().and_then(|place| self.graph.ty(place.ty).size());
         let mut ends: Ends = vec![(0, size.filter(|&size| size != 0))];
@@ -160,7 +160,7 @@ impl<'a> LaneBuilder<'a> {
                 self.level(place.ty, &ends);
             }
             let Next::Field(at) = place.next else { break };
-            // A whole access is the end of its path.
+            // An access to a whole aggregate ends the path there.
             if level + 1 == places.len() {
                 break;
             }
@@ -171,7 +171,7 @@ impl<'a> LaneBuilder<'a> {
         ends
     }
 
-    /// The objects of a field in each of some objects.
+    /// Returns the objects of a field inside each of the given objects.
     fn objects_in(&self, ends: &Ends, field: &Field, end: Option<u64>) -> Ends {
         let elements = elements(self.graph, field);
         let (stride, count) = elements.unwrap_or((0, Some(1)));
@@ -190,11 +190,11 @@ impl<'a> LaneBuilder<'a> {
         into
     }
 
-    /// The fields of one type, wherever it stands; those that share bytes in lanes of their own.
+    /// Draws the fields of one type at all its places. Overlapping fields get separate lanes.
     fn level(&mut self, ty: TypeId, ends: &Ends) {
         let key = (ty, ends.clone());
         if self.graph.ty(ty).kind() != TypeKind::Aggregate {
-            // A scalar is drawn by its name alone.
+            // A scalar has no fields: draw one span with its name.
             if self.drawing.lanes.is_empty() {
                 let label = type_name(self.names, ty);
                 let span = Span { start: 0, end: ends[0].1, label: label.clone() };
@@ -221,7 +221,7 @@ impl<'a> LaneBuilder<'a> {
         }
     }
 
-    /// A field's name, its type, and whether it is an array.
+    /// Returns a field's name or else its type, with brackets for an array.
     fn label(&self, ty: TypeId, at: usize, field: &Field) -> String {
         let array = brackets(elements(self.graph, field).map(|(_, count)| count));
         match self.input.name_of_field(ty, at, field) {
@@ -230,7 +230,7 @@ impl<'a> LaneBuilder<'a> {
         }
     }
 
-    /// The bytes of an access, as far as a few elements show them.
+    /// Draws the bytes of an access. Of an array, only a few elements are drawn.
     fn footprint(&mut self, mark: Mark, name: &str, bytes: &ByteRange) {
         let mut spans = vec![(bytes.start, bytes.end)];
         for repeat in &bytes.repeats {
@@ -249,7 +249,7 @@ impl<'a> LaneBuilder<'a> {
         self.mark(mark, name, &spans, note);
     }
 
-    /// The slots at a path's end, where the format has no sizes.
+    /// Draws the objects at the end of a path, for a format without sizes.
     fn slot(&mut self, mark: Mark, name: &str, ends: &Ends) {
         self.mark(mark, name, ends, String::new());
     }
@@ -266,14 +266,14 @@ impl<'a> LaneBuilder<'a> {
     }
 }
 
-/// A field's position, the field, and where it ends.
+/// A field's index, the field, and where it ends.
 type Slot = (usize, Field, Option<u64>);
 
-/// Puts fields into as few lanes as keep those that share bytes apart.
+/// Distributes fields over as few lanes as possible, so that no two overlap in a lane.
 fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot>> {
     let mut lanes: Vec<Vec<Slot>> = Vec::new();
     for (at, (field, end)) in slots.into_iter().enumerate() {
-        // A type that is a name alone holds no byte.
+        // A type that is a root occupies no bytes.
         if graph.ty(field.ty).kind() == TypeKind::Root {
             continue;
         }
@@ -289,7 +289,7 @@ fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot
     lanes
 }
 
-/// The number of an array's elements that are drawn: one more rather than leave one out.
+/// Returns the number of elements to draw: all of them if at most one would be left out.
 fn shown(count: Option<u64>) -> u64 {
     count.filter(|&count| count <= ELEMENTS + 1).unwrap_or(ELEMENTS)
 }

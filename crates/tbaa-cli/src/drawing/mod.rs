@@ -1,6 +1,6 @@
-//! The bytes of an object and the accesses to them, drawn: lanes of spans under a ruler.
+//! Draws the bytes of an object and the accesses to them: lanes of spans under a ruler.
 //!
-//! [`lanes`] says what is to be drawn, [`ruler`] which bytes have a column, [`text`] and [`svg`] draw it.
+//! [`lanes`] chooses the content, [`ruler`] the columns of bytes. [`text`] and [`svg`] draw them.
 
 mod lanes;
 mod ruler;
@@ -11,16 +11,16 @@ pub(crate) use lanes::{common, of_explanation};
 pub(crate) use svg::write as write_svg;
 pub(crate) use text::write as write_text;
 
-/// Bytes, with what they are called.
+/// A range of bytes with a label.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u64,
-    /// `None` without end, or where the format does not tell.
+    /// The end; `None` if the range is unbounded, or its end unknown.
     pub(crate) end: Option<u64>,
     pub(crate) label: String,
 }
 
-/// A lane's content.
+/// The content of a lane: fields, or the bytes of access `A` or `B`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Fields,
@@ -28,13 +28,13 @@ pub(crate) enum Mark {
     B,
 }
 
-/// Spans that do not overlap, beside one another.
+/// A row of the drawing: spans that do not overlap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lane {
     pub(crate) mark: Mark,
     pub(crate) title: String,
     pub(crate) spans: Vec<Span>,
-    /// A remark that the spans do not show.
+    /// A remark on something that the spans do not show.
     pub(crate) note: String,
 }
 

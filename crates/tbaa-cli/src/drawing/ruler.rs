@@ -1,24 +1,24 @@
-//! The columns of bytes: one from each edge of a span to the next, so that
-//! a large object takes no more room than what happens in it.
+//! Divides an object's bytes into columns, each from one edge of a span to the next, so that a
+//! large object takes no more room than a small one with as many edges.
 
 use super::{Lane, Mark, Span};
 
-/// Columns beside those that an access touches, when not all are drawn.
+/// The number of columns kept on each side of an access's columns if not all fit.
 const AROUND: usize = 1;
-/// Columns that are drawn at most, if there is room; a gap counts as one.
+/// The largest number of columns drawn, if there is room. A gap counts as one column.
 pub(super) const COLUMNS: usize = 12;
 
-/// Offsets that begin a column, in ascending order.
+/// The offsets at which columns begin, in ascending order.
 pub(super) struct Ruler {
     points: Vec<u64>,
-    /// True if the column from each point on stands for several that are left
-    /// out. The last point has one only if a span is without end.
+    /// For each column, true if it is a gap, which stands for several columns that are left out.
+    /// The last point begins a column only if `open` is true, because some span has no end.
     gaps: Vec<bool>,
     open: bool,
 }
 
 impl Ruler {
-    /// Returns the columns of some lanes, at most so many.
+    /// Returns the columns of some lanes, at most `most`.
     pub(super) fn of(lanes: &[Lane], most: usize) -> Ruler {
         let spans = || lanes.iter().flat_map(|lane| &lane.spans);
         let mut points: Vec<u64> =
@@ -35,13 +35,13 @@ impl Ruler {
         if columns <= most { ruler } else { ruler.with_gaps(lanes, most) }
     }
 
-    /// Leaves out what is far from both accesses.
+    /// Leaves out columns that are far from both accesses.
     fn with_gaps(self, lanes: &[Lane], most: usize) -> Ruler {
         let columns = self.gaps.len();
         let mut kept = vec![false; columns];
         kept[0] = true;
         let marked = lanes.iter().filter(|lane| lane.mark != Mark::Fields);
-        // Beside the first column and the gaps.
+        // Reserve room for the first column and the gaps.
         let mut room = most.saturating_sub(4);
         for span in marked.flat_map(|lane| &lane.spans) {
             let (first, last) = self.columns(span);
@@ -53,7 +53,7 @@ impl Ruler {
         }
         let (mut points, mut gaps) = (Vec::new(), Vec::new());
         for (at, &keep) in kept.iter().enumerate() {
-            // Neighbours that are left out are one gap.
+            // Neighbouring columns that are left out form one gap.
             if keep || gaps.last() != Some(&true) {
                 points.push(self.points[at]);
                 gaps.push(!keep);
@@ -69,7 +69,7 @@ impl Ruler {
         self.gaps.len()
     }
 
-    /// The offset at which a column begins; of the last and one more, its end.
+    /// Returns the offset at which a column begins. Index `len()` gives the end of the last one.
     pub(super) fn offset(&self, column: usize) -> Option<u64> {
         self.points.get(column).copied()
     }
@@ -78,28 +78,28 @@ impl Ruler {
         self.gaps.get(column).is_some_and(|&gap| gap)
     }
 
-    /// The columns under which the offset is written, which are no gaps.
+    /// Returns the columns that show their offset, which are all except gaps.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, u64)> {
         self.points.iter().copied().enumerate().filter(|&(column, _)| !self.is_gap(column))
     }
 
-    /// The column of a span that has one alone.
+    /// Returns the column of a span that fills exactly one.
     pub(super) fn only_column(&self, span: &Span) -> Option<usize> {
         let (first, last) = self.columns(span);
         (first + 1 == last).then_some(first)
     }
 
-    /// Returns whether a span is in a gap.
+    /// Returns whether a span lies inside a gap.
     pub(super) fn hides(&self, span: &Span) -> bool {
         self.only_column(span).is_some_and(|column| self.is_gap(column))
     }
 
-    /// Bytes of a column; none of one without end.
+    /// Returns the number of bytes of a column; `None` if the column has no end.
     pub(super) fn bytes(&self, column: usize) -> Option<u64> {
         Some(self.points.get(column + 1)? - self.points[column])
     }
 
-    /// The first column of a span, and the one after its last; a span in a gap has the gap.
+    /// Returns the first column of a span, and the one after its last. At least one is returned.
     pub(super) fn columns(&self, span: &Span) -> (usize, usize) {
         let first = self.points.partition_point(|&point| point <= span.start) - 1;
         let first = first.min(self.len() - 1);
@@ -111,8 +111,8 @@ impl Ruler {
     }
 }
 
-/// Returns the places where the columns begin, and where the last ends. `width` is the least width
-/// of a column by its bytes, `None` for a gap, and `label` that of a span's label in one column.
+/// Returns the positions at which columns begin, and the end of the last. `width` returns a
+/// column's least width from its bytes (`None` for a gap), `label` the width of a span's label.
 pub(super) fn edges(
     start: usize,
     (ruler, lanes): (&Ruler, &[Lane]),

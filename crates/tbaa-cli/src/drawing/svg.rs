@@ -1,4 +1,4 @@
-//! A drawing as SVG.
+//! Writes drawings of objects as SVG.
 
 use std::io::{Result, Write};
 
@@ -8,13 +8,13 @@ use crate::svg::{cut, height_of_head, text, width, write_head};
 
 /// Height of a lane, in pixels.
 const LANE: usize = 24;
-/// Space between two drawings.
+/// Space between two drawings, in pixels.
 const SPACE: usize = 28;
 const MARGIN: usize = 16;
-/// Pixels of a column.
+/// The smallest and largest width of a column, in pixels.
 const NARROW: usize = 36;
 const WIDE: usize = 130;
-/// Characters of a title or label.
+/// The largest number of characters shown of a title or label.
 const TITLE: usize = 32;
 
 /// Writes a picture of some objects, under a title and lines of text.
@@ -48,7 +48,7 @@ pub(crate) fn write(
     writeln!(out, "</g>\n</svg>")
 }
 
-/// One object, with where its columns stand.
+/// One object, with the positions of its columns.
 struct Part<'d> {
     drawing: &'d Drawing,
     ruler: Ruler,
@@ -117,7 +117,7 @@ impl<'d> Part<'d> {
                 Mark::A => ("url(#a)", "#0b57d0"),
                 Mark::B => ("url(#b)", "#c2410c"),
             };
-            // Without end: no border at its end.
+            // A span without end has no border at its right.
             let (w, top, h) = (end - x, y, LANE - 6);
             let border = if span.end.is_none() { "" } else { "z" };
             writeln!(

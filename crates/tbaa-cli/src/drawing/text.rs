@@ -1,4 +1,4 @@
-//! A drawing in characters.
+//! Writes a drawing in characters.
 
 use std::io::{self, Write};
 
@@ -6,16 +6,16 @@ use super::ruler::{self, COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
 use crate::svg::cut;
 
-/// Characters of a lane's title.
+/// The largest number of characters shown of a lane's title.
 const TITLE: usize = 28;
-/// Characters of a line, beyond which there are fewer columns.
+/// The number of characters in a line above which only `FEW_COLUMNS` are drawn.
 const WIDTH: usize = 96;
 const FEW_COLUMNS: usize = 8;
-/// Characters of a column.
+/// The smallest and largest width of a column, in characters.
 const NARROW: usize = 4;
 const WIDE: usize = 14;
 
-/// Prints the drawing, each line after two spaces.
+/// Prints the drawing. Each line begins with two spaces.
 pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
     let titles: Vec<String> = drawing.lanes.iter().map(|lane| cut(&lane.title, TITLE)).collect();
     let left = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0).max(4);
@@ -40,10 +40,10 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the place where each column begins, and where the last ends.
+/// Returns the position at which each column begins, and the end of the last one.
 fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
     let width = |column, bytes: Option<Option<u64>>| {
-        // A number and a space.
+        // Each column has room for its offset and a space.
         let digits = ruler.offset(column).map_or(0, |offset| offset.to_string().len());
         let width = match bytes {
             None => NARROW,
@@ -56,7 +56,7 @@ fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
     ruler::edges(0, (ruler, lanes), width, label)
 }
 
-/// A line of characters, without spaces at its end.
+/// Returns a line of characters, without spaces at its end.
 fn row(edges: &[usize], draw: impl FnOnce(&mut Vec<char>)) -> String {
     let mut line = vec![' '; edges[edges.len() - 1] + 1];
     draw(&mut line);

@@ -1,4 +1,4 @@
-//! Pictures: their contents, and that no name in an input can break them.
+//! Tests the contents of pictures, and that no name in an input can break them.
 
 use crate::support::{assert_markup, run_in, stdin};
 
@@ -28,7 +28,7 @@ fn no_name_is_markup() {
     }
 }
 
-/// Structs in one another, several fields each, and many scalars.
+/// Returns a module with nested structs of several fields each, and many scalars.
 fn many(types: usize) -> String {
     let mut text = String::from("!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n");
     for at in 2..types {
@@ -49,7 +49,7 @@ fn a_large_graph_is_drawn() {
     for types in [500, 5000] {
         let out = stdin(&["graph", "-"], many(types).as_bytes());
         assert_markup(&out.text);
-        // A box for each struct, or a row in the box of unrelated structs.
+        // Each struct has a box, or a row in the box of unrelated structs.
         let names = out.text.split(">struct ").skip(1).filter_map(|rest| rest.split('<').next());
         let names: std::collections::HashSet<u32> =
             names.filter_map(|name| name.parse().ok()).collect();
@@ -63,7 +63,7 @@ fn a_large_graph_is_drawn() {
 
 #[test]
 fn rows_of_one_type_are_neighbours_in_the_picture() {
-    // Tags of int and float members in turn, of many structs.
+    // The tags access int and float members alternately, in many structs.
     let mut text = String::from(
         "!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n!2 = !{!\"int\", !1, i64 0}\n!3 = !{!\"float\", !1, i64 0}\n",
     );
@@ -78,7 +78,7 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     text += &format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
     let out = stdin(&["matrix", "-", "--format", "svg"], text.as_bytes());
     assert!(out.text.contains(">int (300)<") && out.text.contains(">float (300)<"), "{}", out.text);
-    // The diagonal is dark, though a cell is 2 by 2 pairs.
+    // The cells on the diagonal are dark, although a cell stands for 2 by 2 pairs.
     assert!(out.text.contains("2 by 2 pairs a cell"));
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }

@@ -1,4 +1,4 @@
-//! Pictures and the page: commands whose output is parsed by the tests.
+//! Tests of the commands that draw pictures or pages. The tests parse their output.
 
 mod drawings;
 mod report;

@@ -1,18 +1,18 @@
-//! `tbaa report`: the structure of the page, and its rendering in a browser if there is one.
+//! Tests `tbaa report`: the structure of the page, and its rendering if a browser is installed.
 
 use std::process::Command;
 
 use crate::support::{run, stdin};
 
-/// The data on a page.
+/// Returns the data on a page.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script>").unwrap();
     serde_json::from_str(data).unwrap()
 }
 
-/// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is runs
-/// of a capital letter and a count in base 36; without a count, the letter fills the row.
+/// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is
+/// runs of a capital letter and a count in base 36; without a count, the letter fills the row.
 fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
     let row = |(row, mut rest): (usize, &str)| {
         let mut letters = Vec::new();
@@ -52,7 +52,7 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
                 let expected = row.as_bytes()[order[b]] as char;
                 let pair = [labels[a], labels[b]];
                 assert_eq!(answers[a][b - a - 1], expected, "{input}, {rules}: {pair:?}");
-                // Only some reasons are compared, because each takes a run of `tbaa explain`.
+                // Only some reasons are compared, because each one needs a run of `tbaa explain`.
                 if (a + b) % 7 == 0 {
                     let why = run(&["explain", input, labels[a], labels[b], "--rules", rules]).text;
                     let clause = reasons[a][b - a - 1] as usize - 'A' as usize;
@@ -67,7 +67,7 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
 #[test]
 fn the_page_loads_nothing_and_is_accessible() {
     let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
-    // Nothing is loaded for the name of SVG's namespace, or for `url(#`, which refers to a part of
+    // These two load nothing: the name of SVG's namespace, and `url(#`, which refers to a part of
     // the same picture.
     let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
@@ -178,7 +178,7 @@ fn a_browser_draws_the_page() {
         ("empty", run(&["report", "empty.ll"]).text, "There are no tags."),
     ] {
         let file = dir.join(format!("browser-{name}.html"));
-        // An error anywhere ends up in the title.
+        // An error in the script changes the title.
         let watch = "<script>addEventListener('error', (e) => { document.title = 'failed: ' + e.message; });</script></head>";
         std::fs::write(&file, input.replacen("</head>", watch, 1)).unwrap();
         let flags = "--headless --no-sandbox --disable-gpu --window-size=390,844 --dump-dom";

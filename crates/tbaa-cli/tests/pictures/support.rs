@@ -1,4 +1,4 @@
-//! Runs the command, and checks markup.
+//! Helpers: running the command, and checking markup.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,12 +17,12 @@ pub(crate) fn run(args: &[&str]) -> Output {
     stdin(args, b"")
 }
 
-/// Does the same with text on standard input.
+/// Runs the command in the folder of inputs, with text on standard input.
 pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
     run_in(&tools::path("tests/inputs"), args, input)
 }
 
-/// Runs the command in any folder.
+/// Runs the command in any folder, with text on standard input.
 pub(crate) fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     let out = tools::fed(tools::tbaa(args).current_dir(folder), input);
     Output {

@@ -1,4 +1,4 @@
-//! Shared code of the test programs: tools, files, and running programs.
+//! Helpers that the test programs share: folders, files, and running programs.
 
 #![allow(dead_code, reason = "no test program needs all of it")]
 
@@ -14,13 +14,13 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns the same folder, emptied.
+/// Returns the folder of a test program after removing its contents.
 pub(crate) fn emptied(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(folder(name));
     folder(name)
 }
 
-/// Writes a file of a test program.
+/// Writes a file into a test program's folder, and returns its path.
 pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     let file = self::folder(folder).join(name);
     fs::write(&file, content).unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Returns the files of a folder below the package's, in order, that have one of the extensions.
+/// Returns the sorted files in a folder of the package that have one of the extensions.
 pub(crate) fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let files = fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path());
     let has = |file: &PathBuf| {
@@ -50,7 +50,7 @@ pub(crate) fn tbaa(args: &[&str]) -> Command {
     command
 }
 
-/// Returns the output of a program that must succeed.
+/// Returns the standard output of a program that must succeed.
 pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -58,7 +58,7 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the output of a program that is given a text.
+/// Runs a program with a text as its standard input.
 pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -70,12 +70,12 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     })
 }
 
-/// Returns a command that runs a shell line in which `tbaa` is found by its name.
+/// Returns a command that runs a shell line, which can call `tbaa` by its name.
 pub(crate) fn shell(line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
     let mut command = Command::new("sh");
-    // cargo builds the runtime library into the folder of the tests; one beside the command may be
-    // older.
+    // cargo builds the runtime library into the folder of the tests. A library beside the command
+    // may be older.
     let tests = std::env::current_exe().unwrap();
     command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
     command.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
@@ -83,7 +83,7 @@ pub(crate) fn shell(line: &str) -> Command {
     command
 }
 
-/// Returns whether all of these can be run, and prints one that cannot.
+/// Returns whether all tools can be run. Prints the first one that cannot.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
     let cannot_run = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(tool) = tools.iter().find(cannot_run) else { return true };
@@ -93,7 +93,7 @@ pub(crate) fn are_there(tools: &[&str]) -> bool {
     false
 }
 
-/// Does the same for `let Some(()) = ... else { return }`.
+/// Like [`are_there`], for use in `let Some(()) = ... else { return }`.
 pub(crate) fn find(tools: &[&str]) -> Option<()> {
     are_there(tools).then_some(())
 }
@@ -103,7 +103,7 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|var| var.parse().ok()).unwrap_or(default)
 }
 
-/// Returns the path of the plugin's library, which is compiled once.
+/// Returns the path of the plugin's library, which is compiled on the first call.
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {

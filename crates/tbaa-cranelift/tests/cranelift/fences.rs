@@ -1,4 +1,4 @@
-//! Cranelift's treatment of accesses without a region, and the places that need a sequence point.
+//! Tests how Cranelift treats accesses without a region, and which places need a sequence point.
 
 use cranelift_codegen::ir::{InstBuilder, Opcode, Value, types};
 use tbaa::declare::{Declarations, Target};
@@ -7,14 +7,14 @@ use tbaa_cranelift::{Regions, Rule};
 
 use crate::jit::{Emitter, apply, build, count, meant, result, rules};
 
-/// A session, and the tags of the paths.
+/// Returns a session, and the tags of the paths.
 fn session<const N: usize>(paths: [&str; N]) -> (Session, [TagId; N]) {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let tags = session.tags(&paths).unwrap();
     (session, tags.try_into().unwrap())
 }
 
-/// Cranelift compiles each function wrongly as it is, the check reports it, and sequence points fix it.
+/// Cranelift miscompiles each function. The check reports it, and sequence points fix it.
 #[test]
 fn accesses_without_a_region_miss_stores() {
     let (session, [long]) = session(["*long"]);
@@ -25,7 +25,7 @@ fn accesses_without_a_region_miss_stores() {
             let new = emit.load(types::I64, 0, None);
             emit.builder.ins().isub(new, old)
         }),
-        // The last fence is before the store of 5, and the memory had the old value there.
+        // For a store without a region, only the last fence counts, where memory had the old value.
         ("a store is removed as one that changes nothing", |emit, long| {
             emit.in_region(0, "long");
             let old = emit.load(types::I64, 0, long);
@@ -102,7 +102,7 @@ fn sequence_points_are_few() {
     assert!(rules(&session, &func, &tags).iter().all(|rule| !rule.is_error()));
 }
 
-/// Calls are fences; so are atomic accesses. A load of a `readonly` place needs none.
+/// Calls and atomic accesses are fences. A load of `readonly` memory needs no sequence point.
 #[test]
 fn a_fence_that_is_there_is_enough() {
     let (session, [long]) = session(["*long"]);
@@ -124,7 +124,7 @@ fn a_fence_that_is_there_is_enough() {
     assert_eq!(result(&func, memory), meant(&func, memory));
 }
 
-/// Two types share a block one after the other, which the oracle cannot know.
+/// Two types use the same memory one after the other, which the oracle cannot know.
 #[test]
 fn memory_that_is_handed_out_again_needs_a_sequence_point() {
     let (session, [long, double]) = session(["*long", "*double"]);

@@ -1,4 +1,4 @@
-//! Two imported globals, which may be one. wasmer gives each index a region, or a tag, of its own.
+//! Tests two imported globals that may be one. wasmer gives each index its own region.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
 use tbaa::declare::{Declarations, ScalarLayout, Target};
@@ -7,7 +7,7 @@ use tbaa_cranelift::{Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, apply, build, meant, result};
 
-/// A session with the type of a pointer to a global, and of globals that hold an `i64`.
+/// Returns a session, the tag of an `i64` in a global, and the tag of the pointer to a global.
 fn session() -> (Session, TagId, TagId) {
     let mut types = Declarations::new(Target::x86_64());
     types.scalar("global i64", ScalarLayout { size: 8, align: 8 }, "long").unwrap();
@@ -16,8 +16,8 @@ fn session() -> (Session, TagId, TagId) {
     (session, tags[0], tags[1])
 }
 
-/// Reads global 1, writes global 0, and reads global 1 again; returns the difference. The instance has each global's
-/// distance from the instance.
+/// Reads global 1, writes global 0, reads global 1 again, and returns the difference of the reads.
+/// The instance holds each global's distance from the instance.
 fn function(global: TagId, pointer: TagId, wasmer: bool) -> (Function, Tags) {
     build(|emit| {
         let address = |emit: &mut Emitter<'_>, index| {
@@ -68,6 +68,6 @@ fn two_imports_of_one_global_with_regions_of_their_own() {
     let (mut ours, tags) = function(global, pointer, false);
     assert_eq!(apply(&session, &mut ours, &tags).regions, 2, "pointers and globals");
     assert!(check(session.oracle(), &ours, &tags).is_empty());
-    // The address of the memory is stored, which is another in each run.
+    // The result depends on the memory's address, which differs in each run.
     assert_ne!(result(&ours, memory).0, 0);
 }

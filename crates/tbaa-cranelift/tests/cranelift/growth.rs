@@ -1,4 +1,4 @@
-//! Regions while types, tags and functions are added, and functions that are inlined.
+//! Tests regions while types, tags and functions are added, and regions of inlined functions.
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ fn the_rules_are_those_of_the_first_oracle() {
     assert!(error.to_string().contains("union-strict"));
 }
 
-/// A record of two members, and their tags.
+/// Returns a session with a record of two members, and the members' tags.
 fn pair() -> (Session, [TagId; 2]) {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// A caller stores to a region, and calls a function that loads without one. The call is a fence until it is inlined.
+/// A callee without regions loads what its caller stores in one. Until inlined, a call is a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();
@@ -131,7 +131,7 @@ fn sequence_points_come_behind_inlining() {
     assert_eq!(result(&context.func, memory), meant(&context.func, memory));
 }
 
-/// All code has its regions from one record, so a region is the same in a function and in its callee.
+/// One `Regions` serves all code, so a type's region is the same in a function and in its callee.
 #[test]
 fn functions_of_one_record_share_regions() {
     let (session, [a, b]) = pair();
@@ -158,7 +158,7 @@ fn functions_of_one_record_share_regions() {
     assert_eq!(second[0].1, second[1].1);
 }
 
-/// A linear memory, imports that may be one object, and a member that the run time places: accesses of any type.
+/// Tests memory without a record type: a linear memory, imports that may be one object, and others.
 #[test]
 fn memory_that_is_no_record() {
     let mut types = Declarations::new(Target::x86_64());
@@ -192,7 +192,7 @@ fn memory_that_is_no_record() {
     assert_eq!(regions.id(ids[2]), regions.id(ids[3]));
 }
 
-/// There are no more regions than asked for, and none is lost that way.
+/// There are at most as many regions as requested, and no access loses its region for it.
 #[test]
 fn regions_have_a_budget() {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));

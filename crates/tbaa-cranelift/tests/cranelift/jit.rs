@@ -1,4 +1,4 @@
-//! Functions that are built, and run by cranelift-jit.
+//! Helpers that build functions, and run them with cranelift-jit.
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{
@@ -15,7 +15,7 @@ use tbaa_cranelift::{Applied, Regions, Rule, Tags, check};
 
 pub(crate) const FLAGS: MemFlagsData = MemFlagsData::trusted();
 
-/// The machine's code, with or without optimisation.
+/// Returns the host's instruction set, with or without optimisation.
 pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
     let mut flags = settings::builder();
     flags.set("opt_level", if optimise { "speed" } else { "none" }).unwrap();
@@ -23,7 +23,7 @@ pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
     cranelift_native::builder().unwrap().finish(settings::Flags::new(flags)).unwrap()
 }
 
-/// A function of one address that returns a number, while it is emitted.
+/// The state while a function is built. It takes an address and returns a number.
 pub(crate) struct Emitter<'f> {
     pub(crate) builder: FunctionBuilder<'f>,
     pub(crate) memory: Value,
@@ -47,14 +47,14 @@ impl Emitter<'_> {
         self.builder.ins().iconst(types::I64, number)
     }
 
-    /// Makes the region of a front end's own the next accesses'.
+    /// Sets the region of the next accesses, as a front end with its own regions would.
     pub(crate) fn in_region(&mut self, user_id: u32, description: &'static str) {
         let data = ir::AliasRegionData { user_id, description: description.into() };
         let region = self.builder.func.dfg.alias_regions.insert(data);
         self.flags = FLAGS.with_alias_region(Some(region));
     }
 
-    /// Stores a number as a `long` in a region of that type; the next accesses have no region.
+    /// Stores a number as a `long` in a region of that type. The next accesses have no region.
     pub(crate) fn store_long(&mut self, number: i64, long: TagId) {
         self.in_region(0, "long");
         let number = self.number(number);
@@ -71,7 +71,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Builds a function; `emit` returns the function's result.
+/// Builds a function. `emit` returns the function's result.
 pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.push(AbiParam::new(types::I64));
@@ -91,7 +91,7 @@ pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, 
     (func, tags)
 }
 
-/// Compiles functions and runs each on its own memory; returns the results and the final memories.
+/// Compiles functions and runs each on its own memory. Returns the results and the final memories.
 pub(crate) fn run<const N: usize>(
     optimise: bool,
     functions: impl IntoIterator<Item = Function>,
@@ -110,7 +110,7 @@ pub(crate) fn run<const N: usize>(
     let results = ids.into_iter().map(|id| {
         let mut memory = memory;
         let code = module.get_finalized_function(id);
-        // SAFETY: the function has this signature, and accesses this memory alone.
+        // SAFETY: the function has this signature, and accesses only this memory.
         let result = unsafe {
             let code: extern "C" fn(*mut u64) -> u64 = std::mem::transmute(code);
             code(memory.as_mut_ptr())
@@ -123,24 +123,24 @@ pub(crate) fn run<const N: usize>(
     results
 }
 
-/// Counts the loads that Cranelift leaves in a function.
+/// Returns the number of loads that Cranelift leaves in a function.
 pub(crate) fn loads_left(func: &Function) -> usize {
     let mut context = Context::for_function(func.clone());
     context.optimize(&*isa(true), &mut ControlPlane::default()).unwrap();
     count(&context.func, Opcode::Load)
 }
 
-/// The instructions of a function, block after block.
+/// Returns the instructions of a function, block after block.
 pub(crate) fn insts(func: &Function) -> impl Iterator<Item = Inst> + '_ {
     func.layout.blocks().flat_map(|block| func.layout.block_insts(block))
 }
 
-/// Counts the instructions of an opcode.
+/// Returns the number of instructions with an opcode.
 pub(crate) fn count(func: &Function, opcode: Opcode) -> usize {
     insts(func).filter(|&inst| func.dfg.insts[inst].opcode() == opcode).count()
 }
 
-/// Gives a function regions of its own.
+/// Assigns regions to a function with a new `Regions`.
 pub(crate) fn apply(session: &Session, func: &mut Function, tags: &Tags) -> Applied {
     Regions::new(session.oracle()).apply(session.oracle(), func, tags).unwrap()
 }
@@ -150,12 +150,12 @@ pub(crate) fn rules(session: &Session, func: &Function, tags: &Tags) -> Vec<Rule
     check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }
 
-/// Runs one function, optimised.
+/// Runs one function with optimisation.
 pub(crate) fn result(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
     run(true, [func.clone()], memory)[0]
 }
 
-/// Runs one function as it is written.
+/// Runs one function without optimisation, which gives the right result.
 pub(crate) fn meant(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
     run(false, [func.clone()], memory)[0]
 }

@@ -1,6 +1,6 @@
-//! Random functions with random tags, run as they are written and optimised with regions.
+//! Runs random functions with random tags without optimisation, and optimised with regions.
 //!
-//! No function breaks the promise of its tags: two accesses to a common byte may alias.
+//! All functions keep the promise of their tags: two accesses to a common byte may alias.
 
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, InstBuilder, Opcode, Type, Value, types,
@@ -13,16 +13,16 @@ use tbaa_tests::{Rng, setting};
 
 use crate::jit::{Emitter, build, insts, loads_left, run};
 
-/// Words of memory that a function accesses.
+/// The number of words of memory that a function accesses.
 const WORDS: usize = 3;
-/// Functions that are compiled into one module.
+/// The number of functions that are compiled into one module.
 const BATCH: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     tag: Option<TagId>,
     at: i32,
-    /// Bytes: 1, 2, 4 or 8.
+    /// The number of bytes: 1, 2, 4 or 8.
     width: i32,
 }
 
@@ -76,7 +76,7 @@ impl Author<'_> {
     fn steps(&mut self, count: usize, depth: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..count {
-            // Mostly repeated places, because only redundant accesses can be removed.
+            // Mostly repeat earlier accesses, because only redundant ones can be removed.
             let again = (!self.touches.is_empty() && !self.rng.one_in(5))
                 .then(|| *self.rng.pick(&self.touches));
             let Some(touch) = again.or_else(|| self.touch()) else { continue };
@@ -182,7 +182,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// A function and its tags, as a front end builds it.
+/// Returns a function and its tags, as a front end builds it.
 fn function(steps: &[Step]) -> (Function, Tags) {
     build(|emit| {
         let [sum, last] = [(); 2].map(|()| emit.builder.declare_var(types::I64));
@@ -205,7 +205,7 @@ fn without_sequence_points(mut func: Function) -> Function {
     func
 }
 
-/// Gives each tag a region of its own.
+/// Gives each tag its own region, even if tags may alias.
 fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Function {
     for inst in insts(&func).collect::<Vec<_>>() {
         let Some(flags) = func.dfg.insts[inst].memflags_data(&func.dfg) else { continue };
@@ -226,7 +226,7 @@ fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
     tag.map_or(Access::default(), |tag| Access::of_bytes(oracle.graph(), tag, bytes))
 }
 
-/// Asks the oracle about each two accesses in two regions, with their own sizes; returns how many there are.
+/// Checks that sized accesses in two regions never alias. Returns the number of such pairs.
 fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
     let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
     for inst in insts(func) {
@@ -260,7 +260,7 @@ fn random_functions_run_alike_with_regions() {
     let (mut more, mut fewer) = (0, 0);
     let (mut bare, mut own, mut pairs, mut points, mut several) = (0, 0, 0, 0, 0);
     for batch in 0..functions.div_ceil(BATCH) {
-        // One universe and one record of regions for a batch, which grows by each function.
+        // A batch has one random graph and one `Regions`, which grows with each function.
         let rules = [AliasRule::Union, AliasRule::UnionStrict, AliasRule::Llvm][batch % 3];
         let taste = if batch % 4 == 0 { Taste::Wild } else { Taste::Tame };
         let universe = universe::random(&mut rng, batch % 5 != 0, taste);
@@ -311,7 +311,7 @@ fn random_functions_run_alike_with_regions() {
         for (at, [with, no_points, own_regions]) in tagged.iter().enumerate() {
             let tags = &plain[at].1;
             assert_eq!(results[0][at], meant[at], "batch {batch}, {at}:\n{}", with.display());
-            // The check finds each wrong function.
+            // The check finds each miscompiled function.
             for (kind, func, count) in [(1, no_points, &mut bare), (2, own_regions, &mut own)] {
                 if results[kind][at] != meant[at] {
                     *count += 1;
@@ -325,8 +325,8 @@ fn random_functions_run_alike_with_regions() {
         "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
     println!("{fewer} loads fewer than without regions; {more} functions with more");
-    // Without regions Cranelift removes more redundant stores, and a store clears its knowledge of
-    // memory.
+    // Without regions, Cranelift removes more redundant stores, and a store makes it forget the
+    // contents of memory.
     assert!(more * 50 < functions && fewer > more, "{more} functions have more loads");
     assert!(several * 4 > functions && points > functions / 8 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");

@@ -1,12 +1,12 @@
 //! A model of a miscompilation by a wrong region in wasmtime in 2026 (issue 13538, fixed by 13552).
 //!
 //! It follows the copying collector of `wasmtime-internal-cranelift`
-//! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region, and stores
-//! it with the region of the field of `VMContext` from which the address of the collector's data
-//! comes. Version 47.0 gives both the region of the accessed field, and gives the headers of
-//! objects the region of the heap. The model uses the headers of 47.0, because those of 46.0 have
-//! no region, and clear Cranelift's knowledge of memory. Then the second of two allocations uses
-//! the bump pointer that the first one loaded: two objects have one address.
+//! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region. It stores
+//! the pointer with the region of another field, from which it got the address of the collector's
+//! data. Version 47.0 uses the region of the accessed field for both, and the heap's region for
+//! objects' headers. The model uses the headers of 47.0, because those of 46.0 have no region, so
+//! that Cranelift forgets memory there. Then the second of two allocations reuses the bump pointer
+//! that the first one loaded: two objects have one address.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, TrapCode, Value, types};
@@ -21,9 +21,9 @@ use crate::jit::{Emitter, FLAGS, apply, build, meant, result, rules};
 enum Given {
     /// No region for the load, another field's for the store: as in 46.0.
     NoneAndVmContext,
-    /// The load has a region of its own, and the store another field's.
+    /// Its own region for the load, another field's for the store.
     OwnAndVmContext,
-    /// No region for anything.
+    /// No region for any access.
     Nothing,
 }
 
@@ -40,7 +40,7 @@ fn runtime() -> Runtime {
     types
         .define(data.field("bump_ptr", "unsigned int").field("active_space_end", "unsigned int"))
         .unwrap();
-    // The heap is untyped bytes; nothing else is in it but objects.
+    // The heap is untyped bytes and contains only objects.
     types.scalar("heap word", ScalarLayout { size: 4, align: 4 }, "char").unwrap();
     let header = Record::structure("VMGcHeader");
     types.define(header.field("kind", "heap word").field("type_index", "heap word")).unwrap();
@@ -79,7 +79,7 @@ fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) 
     bump
 }
 
-/// Allocates two objects, and returns the distance of their addresses.
+/// Builds a function that allocates two objects and returns the distance of their addresses.
 fn two_objects(runtime: &Runtime, given: Given) -> (Function, Tags) {
     build(|emit| {
         let first = allocate(emit, runtime, given, 1);
@@ -92,7 +92,7 @@ fn two_objects(runtime: &Runtime, given: Given) -> (Function, Tags) {
 /// The bump pointer is 8, the heap ends at 64.
 const MEMORY: [u64; 8] = [64 << 32 | 8, 0, 0, 0, 0, 0, 0, 0];
 const RIGHT: (u64, [u64; 8]) = (8, [64 << 32 | 24, 1, 2, 0, 0, 0, 0, 0]);
-/// Both objects are the same one, with the kind of the second.
+/// The second object has the address of the first one, and overwrites its kind.
 const WRONG: (u64, [u64; 8]) = (0, [64 << 32 | 16, 2, 0, 0, 0, 0, 0, 0]);
 
 #[test]
@@ -104,7 +104,7 @@ fn a_bump_pointer_in_no_region_and_another_fields() {
     let found = check(runtime.session.oracle(), &func, &tags);
     let first = &found[0];
     assert_eq!(first.rule, Rule::Hidden);
-    // The guide shows it, broken into lines.
+    // The guide shows the finding, broken into lines.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let guide = include_str!("../../../../docs/embed-cranelift.md");
     assert!(words(guide).contains(&words(&first.to_string())), "{first}");

@@ -1,4 +1,4 @@
-//! `--source`: the lines of the program, as a profiler shows them.
+//! `tbaa blocks --source`: prints the lines of the program with remarks, as a profiler does.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,12 +12,12 @@ use crate::output::listed;
 use crate::report::{Result, bail, note};
 use crate::sources::Sources;
 
-/// Lines that are shown around one that something is said of.
+/// The number of unremarked lines shown before and after each line with remarks.
 const AROUND: u32 = 1;
-/// Places that a note lists before the rest is only counted.
+/// The number of places that a note lists. The rest are only counted.
 const SHOWN: usize = 4;
 
-/// A line of the source, with how many loads it repeats, and of how many it blocks.
+/// A line of the source, with the number of loads that it repeats and of loads that it blocks.
 #[derive(Serialize)]
 pub(crate) struct SourceLine {
     file: String,
@@ -37,7 +37,7 @@ struct Said {
 /// The remarks on each line that has some.
 type Lines = BTreeMap<u32, Said>;
 
-/// The lines of each file, in the order in which the files come up.
+/// Returns the lines with remarks of each file, in the order in which the files come up.
 fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)> {
     let mut files: Vec<(&Location, Lines)> = Vec::new();
     let mut said = |at: &'r Location, add: &mut dyn FnMut(&mut Said)| {
@@ -81,7 +81,7 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
     files
 }
 
-/// The lines that block a load, without the name of the file that it is in itself.
+/// Returns the lines that block a load. Lines in the load's own file are named without the file.
 fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
     let name = |row: &BlockerRow| match &row.place.source {
         Some(source) => short(source, at, sources),
@@ -91,7 +91,7 @@ fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
     listed(names.into_iter(), SHOWN, " or ", " or ")
 }
 
-/// `line 7` of a place in the file of another, or else `f.c:7`.
+/// Returns `line 7` if the place `source` is in the same file as `at`, otherwise `source` itself.
 fn short(source: &str, at: &Location, sources: &Sources) -> String {
     let line = source.strip_prefix(&sources.name(at)).and_then(|rest| rest.strip_prefix(':'));
     line.map_or_else(|| source.to_owned(), |line| format!("line {line}"))
@@ -128,7 +128,7 @@ fn write_file(
             writeln!(out, "{:>22}", "...")?;
         }
         for number in from..=line.saturating_add(AROUND) {
-            // A line that has remarks of its own comes next.
+            // The next line has remarks of its own, so the next turn of the outer loop prints it.
             if number > line && lines.contains_key(&number) {
                 break;
             }
@@ -164,9 +164,9 @@ fn write_file(
     Ok(())
 }
 
-/// The lines that a load and what blocks it are at, in the load's own file, with those around them.
+/// Returns the lines of a load and of what blocks it, each with the lines around it.
 pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
-    /// Lines of one load.
+    /// The largest number of lines printed for one load.
     const MOST: usize = 16;
     let files = by_file(std::slice::from_ref(row), &shown.sources);
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! A compiler's command line, taken apart.
+//! Parses the command line of a compiler (clang's flags).
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ pub(super) enum Task {
     /// `-c`, or `-S`: one output for each input.
     Compile,
     Link,
-    /// A header that is compiled ahead.
+    /// A precompiled header.
     Header,
-    /// Anything that makes no code, such as `-E`.
+    /// Anything that generates no code, such as `-E`.
     Other,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Word {
-    /// A flag, with its value where that is a word of its own.
+    /// A flag, followed by its value if the value is a separate word.
     Flag(Vec<OsString>),
-    /// C, C++ or a module that clang compiles; its language where `-x` says it.
+    /// A C or C++ file or an LLVM module, which clang compiles. `language` is `-x`'s, if given.
     Source { path: PathBuf, language: Option<OsString> },
     /// Any other input.
     Input(OsString),
@@ -44,15 +44,15 @@ const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer 
     -isysroot -isystem -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics \
     -target -u -x -z --include --language --output --param --sysroot";
 
-/// Flags of the preprocessor and of warnings, which say nothing to a back end; joined to their values, or not.
+/// Flags of the preprocessor and of warnings. Some have their value joined to them.
 const FRONT: &str = "-A -D -F -I -MF -MJ -MQ -MT -U -W -Xpreprocessor -ansi -cxx-isystem -idirafter -imacros \
     -imultilib -include -include-pch -iprefix -iquote -isystem -iwithprefix -iwithprefixbefore \
     -pedantic -std -trigraphs";
 
-/// Flags that write rules of dependencies.
+/// Flags that write dependency rules for make.
 const DEPENDENCIES: &str = "-M -MM -MD -MMD -MP -MG -MV";
 
-/// Flags with which clang makes no code.
+/// Flags with which clang generates no code.
 const NO_CODE: &str = "-E -M -MM -fsyntax-only --analyze --precompile --version --help -help -### -dumpmachine \
     -dumpversion -emit-ast -cc1 -cc1as -emit-pch";
 
@@ -65,7 +65,7 @@ fn is_among(flag: &OsStr, list: &str) -> bool {
 }
 
 impl Line {
-    /// Reads a line; `@file` stands for what the file has.
+    /// Parses a command line. `@file` is replaced by the contents of the file.
     pub(super) fn read(arguments: &[OsString]) -> Result<Line> {
         let arguments = expand(arguments, 0)?;
         let mut line = Line { words: Vec::new(), task: Task::Link, output: None };
@@ -86,7 +86,7 @@ impl Line {
             } else {
                 let bytes = word.as_encoded_bytes();
                 let joined = |flag: &[u8]| bytes.strip_prefix(flag).map(String::from_utf8_lossy);
-                // `-object` is another flag.
+                // A flag that begins with `-ob`, such as `-object`, is not `-o`.
                 if let Some(value) = joined(b"-o").filter(|value| !value.starts_with('b')) {
                     line.output = Some(value.into_owned().into());
                     continue;
@@ -137,13 +137,13 @@ impl Line {
         self.words.iter().any(|word| matches!(word, Word::Flag(words) if words[0] == flag))
     }
 
-    /// Returns whether clang is to keep what it makes on the way to an object.
+    /// Returns whether clang must keep its temporary files.
     pub(super) fn saves_temporaries(&self) -> bool {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
-    /// The flag of a sanitizer whose memory lies where cells do, or whose library takes the place of the same
-    /// functions, unless another flag takes it back; or one that puts bytes before a function, where its mark is.
+    /// Returns the first flag that conflicts with the checks: a sanitizer whose shadow memory or
+    /// library overlaps with the runtime's, or a flag that puts bytes before functions.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -165,7 +165,7 @@ impl Line {
         first.or_else(|| self.flags().find_map(patchable))
     }
 
-    /// Returns whether it is for x86-64 Linux, as far as flags say.
+    /// Returns whether the flags select x86-64 Linux, or no target.
     pub(super) fn is_supported_target(&self) -> bool {
         let last = self.flags().rev().find_map(|flag| {
             let text = flag[0].to_str()?;
@@ -179,7 +179,7 @@ impl Line {
         last.unwrap_or(true)
     }
 
-    /// All flags, each with its value.
+    /// Returns all flags, each with its value.
     pub(super) fn flags(&self) -> impl DoubleEndedIterator<Item = &[OsString]> {
         self.words.iter().filter_map(|word| match word {
             Word::Flag(words) => Some(&words[..]),
@@ -195,7 +195,7 @@ impl Line {
     }
 }
 
-/// Returns whether a flag is for the front end alone.
+/// Returns whether only the front end uses a flag.
 pub(super) fn is_front(flag: &[OsString]) -> bool {
     let first = flag[0].as_encoded_bytes();
     let begins = |list: &str| list.split(' ').any(|part| first.starts_with(part.as_bytes()));
@@ -203,7 +203,7 @@ pub(super) fn is_front(flag: &[OsString]) -> bool {
     !begins("-Wl, -Wa,") && (begins(FRONT) || is_among(&flag[0], DEPENDENCIES))
 }
 
-/// Response files that name response files, at most so deep.
+/// The largest depth of response files that name other response files.
 const DEEP: u32 = 16;
 
 fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
@@ -221,7 +221,7 @@ fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
     Ok(all)
 }
 
-/// The words of a response file: quotes and backslashes as in a shell.
+/// Splits the text of a response file into words, with quotes and backslashes as in a shell.
 ///
 /// LLVM: `cl::TokenizeGNUCommandLine`.
 fn words(text: &str) -> Vec<OsString> {

@@ -1,4 +1,4 @@
-//! `tbaa cc` and `tbaa c++`: a compiler whose programs check their tags as they run.
+//! `tbaa cc` and `tbaa c++`: run clang and add run-time checks of TBAA tags to the program.
 
 mod line;
 pub(crate) mod record;
@@ -44,7 +44,7 @@ pub(crate) struct Cc {
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// Clang's exit status, which becomes this program's.
+/// Clang's exit status, which is returned as this program's.
 pub(crate) type Status = u8;
 
 pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
         );
     }
     if line.task == Task::Header {
-        // The flags of sources that include it.
+        // A precompiled header needs the same flags as the sources that include it.
         let checked = Job::as_checked(&line);
         return finish(driver.command().args(arguments).args(checked).args(runtime::include()));
     }
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
     }
 }
 
-/// The reason why an input gets no checks, if it could have had some.
+/// Returns why an input gets no checks, if it is of a kind that could have had some.
 fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     let extension = Path::new(path).extension().and_then(OsStr::to_str)?;
     match extension {
@@ -110,15 +110,15 @@ fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     }
 }
 
-/// The flag of clang by which it writes no tags.
+/// The clang flag that makes it write no tags.
 const NO_ALIASING: &str = "-fno-strict-aliasing";
 
 /// The flag of this program that names the clang to use.
 const BY: &str = "--by";
 
-/// The arguments of this program. `tbaa /usr/bin/clang++ -c a.cc`, as a launcher of compilers is called,
-/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. clang replaces a compiler that is not clang, and gets the
-/// machine that is in its name: `x86_64-linux-gnu-gcc-12`.
+/// Returns this program's arguments. A compiler launcher's call `tbaa /usr/bin/clang++ -c a.cc`
+/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. For GCC, clang runs instead, for the target in
+/// the name: `x86_64-linux-gnu-gcc-12`.
 pub(crate) fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
@@ -132,7 +132,7 @@ pub(crate) fn arguments() -> Vec<OsString> {
     let mut new: Vec<OsString> = vec![command.into()];
     match plain {
         "clang" | "clang++" => new.extend([OsString::from(BY), named.into()]),
-        // These are commands of this program.
+        // `cc` and `c++` without a folder are commands of this program.
         "cc" | "c++" if named.as_os_str() == plain => return arguments,
         "cc" | "c++" | "gcc" | "g++" => {
             new.extend(machine.map(|machine| OsString::from(format!("--target={machine}"))));
@@ -147,7 +147,7 @@ pub(crate) fn arguments() -> Vec<OsString> {
 struct Driver<'d> {
     plus_plus: bool,
     clang: &'d OsStr,
-    /// The first number of clang's version, if that was asked for.
+    /// Clang's major version, once it has been asked for.
     version: &'d OnceCell<u32>,
 }
 
@@ -165,7 +165,7 @@ impl Driver<'_> {
     }
 }
 
-/// Runs clang, whose messages go where this program's would.
+/// Runs clang with this program's standard output and error, and returns its exit status.
 fn finish(command: &mut Command) -> Result<Status> {
     let status = command.status().map_err(|error| {
         let name = command.get_program().display();
@@ -174,7 +174,7 @@ fn finish(command: &mut Command) -> Result<Status> {
     Ok(code(status))
 }
 
-/// A program's status, or 128 and the signal that ended it, as a shell gives it.
+/// Returns a program's exit status, or as a shell does 128 plus the signal that ended it.
 fn code(status: ExitStatus) -> Status {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
@@ -190,7 +190,7 @@ struct Job<'j> {
     recording: Option<&'j Recording>,
 }
 
-/// Ends the compiler with clang's status, where that is not 0.
+/// Returns early with clang's exit status if it is not 0.
 macro_rules! check {
     ($status:expr) => {
         match $status? {
@@ -204,7 +204,7 @@ impl Job<'_> {
     fn compile_all(&self) -> Result<Status> {
         let sources = self.line.sources().count();
         if self.line.output.is_some() && sources > 1 {
-            // clang says what is wrong with that.
+            // `-o` with several sources is an error, which clang reports.
             return finish(self.driver.command().args(self.plain(|_| true)));
         }
         for (path, language) in self.line.sources() {
@@ -218,7 +218,7 @@ impl Job<'_> {
         finish(self.driver.command().args(others))
     }
 
-    /// Clang's name for a source's output.
+    /// Returns the name that clang would give to the output of `source`.
     fn default_output(&self, source: &Path) -> PathBuf {
         let name = source.file_name().unwrap_or(OsStr::new("-"));
         Path::new(name).with_extension(match (self.line.has("-S"), self.line.has("-emit-llvm")) {
@@ -229,7 +229,7 @@ impl Job<'_> {
         })
     }
 
-    /// The line as it was, with these words of it and the output.
+    /// Returns the original command line with only the words that `is_kept` accepts, and `-o`.
     fn plain(&self, is_kept: impl Fn(&Word) -> bool) -> Vec<OsString> {
         let kept = self.line.words.iter().filter(|word| is_kept(word));
         kept.flat_map(plain).chain(self.output()).collect()
@@ -239,7 +239,7 @@ impl Job<'_> {
         self.line.output.iter().flat_map(|output| ["-o".into(), output.into()]).collect()
     }
 
-    /// Compiles one source to `to`. `named` is what rules of dependencies are for.
+    /// Compiles one source to the file `to`. Dependency rules name `named` as their target.
     fn compile(
         &self,
         source: &Path,
@@ -247,7 +247,7 @@ impl Job<'_> {
         to: &Path,
         named: &Path,
     ) -> Result<Status> {
-        // Clang names files beside the object by this.
+        // Clang derives the names of other output files from this name.
         let stem = source.file_stem().filter(|stem| *stem != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
         let mut front = self.front(source, language, &text, named);
@@ -273,7 +273,7 @@ impl Job<'_> {
         Ok(status)
     }
 
-    /// Puts what clang keeps by `-save-temps` where it is for one clang that compiles it all.
+    /// Moves the files of `-save-temps` to the names that one single run of clang would use.
     fn name_temporaries(&self, text: &Path, to: &Path, named: &Path) {
         let is_beside = self.line.has("-save-temps=obj") || self.line.has("--save-temps=obj");
         let folder = |of: &Path| {
@@ -292,30 +292,30 @@ impl Job<'_> {
         }
     }
 
-    /// Flags that checks need beside the line's.
+    /// Returns the flags that checks need and the command line does not have.
     fn as_checked(line: &Line) -> impl Iterator<Item = &'static str> {
         let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
         // Without optimisation clang writes no tags.
         let level = line.flags().rfind(level).is_none_or(|level| level[0] == "-O0");
         let debug = line.flags().any(|flag| flag[0].as_encoded_bytes().starts_with(b"-g"));
-        // clang warns of its own assembly, if that has lines of DWARF 5.
+        // Clang warns when it assembles its own assembly text with DWARF 5 line tables.
         let old = !debug && line.saves_temporaries();
         let lines = (!debug).then_some("-gline-tables-only");
         [level.then_some("-O1"), lines, old.then_some("-gdwarf-4")].into_iter().flatten()
     }
 
-    /// The line's flags but these, each with its value.
+    /// Returns the flags except those in `skipped`, each with its value.
     fn flags_but(&self, skipped: &[&str]) -> impl Iterator<Item = &[OsString]> {
         self.line.flags().filter(move |flag| !skipped.iter().any(|skipped| flag[0] == *skipped))
     }
 
-    /// The beginning of names of files that clang makes of a source when it links at once.
+    /// Returns how clang begins the names of extra files when it compiles and links in one run.
     fn prefix(&self) -> String {
         let output = self.line.output.as_deref().and_then(Path::file_name);
         format!("{}-", output.unwrap_or(OsStr::new("a")).display())
     }
 
-    /// Clang's front end: a module with each access of the source.
+    /// Returns the command that runs clang's front end: source to unoptimised LLVM assembly.
     fn front(&self, source: &Path, language: Option<&OsStr>, to: &Path, named: &Path) -> Command {
         let mut command = self.driver.command();
         let line = self.line;
@@ -323,7 +323,7 @@ impl Job<'_> {
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|count| line.has(count)) {
-            // Named as clang names them, and not by the module.
+            // Name coverage files as one run of clang would, and not after the module.
             let mut place = std::path::absolute(named).unwrap_or_default();
             if line.task == Task::Link {
                 let name = to.file_name().unwrap_or_default().to_string_lossy();
@@ -335,7 +335,7 @@ impl Job<'_> {
                 command.arg("-Xclang").arg(flag);
             }
         }
-        // The object's name, not the module's, is what dependencies are said of.
+        // Dependency rules must name the object as their target, not the module.
         let says = |flag: &str| line.flags().any(|of| of[0].to_string_lossy().starts_with(flag));
         let wants = says("-MD") || says("-MMD");
         if wants && !says("-MF") {
@@ -344,7 +344,7 @@ impl Job<'_> {
         if (wants || says("-Wp,-MD") || says("-Wp,-MMD")) && !says("-MT") && !says("-MQ") {
             command.arg("-MQ").arg(named);
         }
-        // It puts bytes before a function, where a mark says that it has checks.
+        // `-fsanitize=function` puts bytes before a function, where instrumented code has a marker.
         command.arg("-fno-sanitize=function");
         command.args(["-Qunused-arguments", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
         if let Some(language) = language {
@@ -354,7 +354,7 @@ impl Job<'_> {
         command
     }
 
-    /// The rest of clang, but for the module and the output.
+    /// Returns the command that runs clang's back end. The caller adds the module and the output.
     fn back(&self) -> Command {
         let mut command = self.driver.command();
         let kept = self.flags_but(&["-x", "--language", "-pipe"]);
@@ -363,7 +363,7 @@ impl Job<'_> {
             let folder = self.line.output.as_deref().and_then(Path::parent);
             let prefix = folder.unwrap_or(Path::new("")).join(self.prefix());
             command.arg("-c");
-            // clang knows it since 17. An older one names these files by the object.
+            // Clang 17 and later know `-dumpdir`. Older ones name these files after the object.
             if self.driver.version() >= 17 {
                 command.arg("-dumpdir").arg(prefix);
             }
@@ -372,15 +372,15 @@ impl Job<'_> {
         command
     }
 
-    /// Puts checks into a module, where that can be done.
+    /// Adds checks to a module, if possible.
     fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result {
         let text = fs::read(file)?;
         let checked = tbaa_ir::read(&text).and_then(|module| instrument(&module, Form::Assembly));
         let why = match checked {
             Ok(checked) => {
                 fs::write(file, checked.text)?;
-                // A configure script that tries the flag takes any output for a refusal. What it compiles
-                // accesses no memory.
+                // A configure script that tries this flag takes any output for a refusal, so print
+                // nothing if the module has no memory access.
                 let is_told = has_no_tags && checked.calls > 0;
                 is_told.then(|| format!("{NO_ALIASING} leaves out all tags"))
             }
@@ -413,7 +413,7 @@ impl Job<'_> {
                     check!(self.compile(path, language.as_deref(), &object, &linked));
                     command.arg(object);
                 }
-                // The language was the sources'.
+                // `-x` was for the sources, which are now objects.
                 Word::Flag(words) if words[0] == "-x" || words[0] == "--language" => {}
                 word => drop(command.args(plain(word))),
             }
@@ -430,7 +430,7 @@ impl Job<'_> {
     }
 }
 
-/// Returns what links the runtime to what clang links with these arguments.
+/// Returns the flags that link the runtime, for a clang that links with these `arguments`.
 pub(super) fn runtime(
     arguments: &[OsString],
     folder: &Folder,
@@ -480,7 +480,7 @@ pub(super) fn run_file(args: &Run) -> Result<Status> {
     let program = folder.file("program");
     let extension = args.source.extension().and_then(OsStr::to_str).unwrap_or("c");
     let plus_plus = extension != "c";
-    // Debug information has the typedefs of structs without a name.
+    // Debug information has the typedef names of unnamed structs.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
     arguments.extend(args.flags.iter().flat_map(|flag| &flag.0).map(OsString::from));
     let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");

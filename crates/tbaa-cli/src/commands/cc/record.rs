@@ -1,4 +1,4 @@
-//! The steps of a build, for `tbaa bisect --recorded`: its modules, how they became objects, and what was linked.
+//! Records the steps of a build for `tbaa bisect --recorded`: modules, compilations and links.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -15,20 +15,20 @@ pub(crate) struct Recording {
     folder: PathBuf,
 }
 
-/// One step of a build: `program arguments` in `folder` made `output`.
+/// One step of a build: running `program arguments` in `folder` wrote `output`.
 #[derive(Clone, Serialize, Deserialize, Debug)]
 pub(crate) struct Step {
-    /// The module that was compiled, which stands after the arguments; none where it was linked.
+    /// The module that was compiled, passed after the arguments; `None` if the step links.
     pub(crate) module: Option<PathBuf>,
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,
     pub(crate) folder: PathBuf,
-    /// From the root.
+    /// An absolute path.
     pub(crate) output: PathBuf,
 }
 
 impl Step {
-    /// A command that was run, or its arguments before the module and the output.
+    /// Creates a step. With a module, the command lacks the module and the output.
     pub(super) fn of(command: &Command, module: Option<&Path>, output: &Path) -> Result<Step> {
         let text = |text: &OsStr| text.to_string_lossy().into_owned();
         Ok(Step {
@@ -44,7 +44,7 @@ impl Step {
 const LIST: &str = "build.jsonl";
 
 impl Recording {
-    /// Returns the recording that `--record DIR` or the environment asks for, and the arguments that are clang's.
+    /// Returns the recording that `--record DIR` or `TBAA_RECORD` asks for, and clang's arguments.
     pub(super) fn requested(arguments: &[OsString]) -> Result<(Option<Recording>, &[OsString])> {
         let (folder, rest) = match arguments {
             [flag, folder, rest @ ..] if flag == "--record" => (Some(folder.clone()), rest),
@@ -57,7 +57,7 @@ impl Recording {
             .context(format_args!("cannot record in {}", folder.display()))
     }
 
-    /// A name in the folder that nobody else has.
+    /// Creates an empty file with a new name in the folder, and returns its path.
     fn fresh(&self, stem: &OsStr, extension: &str) -> Result<PathBuf> {
         for number in 0.. {
             let name = format!("{}-{}-{number}", stem.display(), std::process::id());
@@ -81,7 +81,7 @@ impl Recording {
         Ok(file)
     }
 
-    /// The place for the object of a source that is compiled and linked at once.
+    /// Returns a path for the object of a source that is compiled and linked in one command.
     pub(super) fn object(&self, source: &Path) -> Result<PathBuf> {
         self.fresh(source.file_stem().unwrap_or(OsStr::new("module")), "o")
     }
@@ -89,7 +89,7 @@ impl Recording {
     pub(super) fn add(&self, step: &Step) -> Result {
         let mut line = serde_json::to_vec(step).map_err(Failure::unusable)?;
         line.push(b'\n');
-        // One write, so that compilers that run at once do not mix their lines.
+        // Write the line at once, so that compilers running in parallel do not mix their lines.
         OpenOptions::new()
             .create(true)
             .append(true)
@@ -99,7 +99,7 @@ impl Recording {
     }
 }
 
-/// Reads the steps of a build, in order. Of steps that made one file the last one counts.
+/// Reads the steps of a build, in order. If several steps wrote one file, the last one counts.
 pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>> {
     let list = folder.join(LIST);
     let (place, folder) = (list.display(), folder.display());
@@ -114,7 +114,7 @@ pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>> {
         steps.retain(|other| other.output != step.output);
         steps.push(step);
     }
-    // A test of `configure`'s is gone.
+    // Drop steps whose output was deleted, such as the test programs of `configure`.
     steps.retain(|step| step.output.exists());
     Ok(steps)
 }

@@ -1,4 +1,4 @@
-//! The runtime that programs with checks are linked with.
+//! Finds the runtime library that instrumented programs are linked with.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::report::{Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
-/// Returns what links the runtime: the shared library, or for `-static` the archive.
+/// Returns the flags that link the runtime: the shared library, or with `-static` the archive.
 pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>> {
     let is_own = line.is_supported_target();
     if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
@@ -19,7 +19,7 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     }
     if !line.has("-static") && !line.has("-static-pie") {
         let library = find("libtbaa_witness.so")?;
-        // It is found beside the program first, so that both can be moved.
+        // The library is searched in the program's folder first, so that both can be moved.
         let mut place = OsString::from("-Wl,-rpath,$ORIGIN,-rpath,");
         place.push(std::path::absolute(&library)?.parent().unwrap_or(Path::new("/")));
         return Ok(vec![
@@ -42,13 +42,13 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
         }
         bail!("{} cannot make the library for -static", command.get_program().display())
     };
-    // A program has one `malloc`, and the static C library's cannot be called by another
-    // name. Checked code says itself what it allocates.
+    // A program has only one `malloc`, and a static C library's cannot be renamed. So make the
+    // runtime's versions local: instrumented code reports its allocations itself.
     let [archive, whole, own] = ["witness.a", "whole.o", "witness.o"].map(|name| folder.file(name));
     let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));
     run(command.arg(find("libtbaa_witness.a")?), &archive)?;
-    // Nobody else sees functions that the library has for itself alone, such as its `memcpy`.
+    // Hide the library's private functions, such as its `memcpy`, from the program.
     let mut link = command_of(clang);
     link.args(["-r", "-nostdlib", "-Wl,--whole-archive"]).arg(&archive);
     run(link.args(["-Wl,--no-whole-archive", "-o"]), &whole)?;
@@ -56,7 +56,7 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     Ok(vec![own.into(), "-lpthread".into(), "-ldl".into(), "-lm".into()])
 }
 
-/// Returns the flag by which clang finds `tbaa_witness.h`: beside the library's folder, or in this repository.
+/// Returns the flag that lets clang find `tbaa_witness.h`, near the library or in this repository.
 pub(super) fn include() -> Vec<OsString> {
     let library = find("libtbaa_witness.so").and_then(|it| Ok(std::path::absolute(it)?));
     let library = library.unwrap_or_default();
@@ -68,7 +68,7 @@ pub(super) fn include() -> Vec<OsString> {
     found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
 }
 
-/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, by this program, and where packages put libraries.
+/// Finds a runtime file in `$TBAA_WITNESS_LIBRARY`, near this program, or where packages install.
 fn find(name: &str) -> Result<PathBuf> {
     let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
     let program = std::env::current_exe().ok();

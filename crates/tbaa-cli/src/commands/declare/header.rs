@@ -1,4 +1,4 @@
-//! Types of a C header: what clang says of it.
+//! Asks clang for the types of a C header.
 
 use std::ffi::OsString;
 use std::process::{Command, Output, Stdio};
@@ -12,15 +12,15 @@ use crate::printable::{printable, printable_path};
 use crate::report::{Context, Failure, Result, note, warn};
 use crate::tools::{self, cannot_run, command_of};
 
-/// Declares the records of a header, but those that clang tags otherwise than they can be declared.
+/// Declares the header's records. Records that clang tags differently are left out.
 pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let input = printable_path(&args.input);
     let file = args.input.canonicalize().context(format_args!("cannot read {input}"))?;
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
     let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
-    // Before attributes behind the members are read, sizes that the header asserts
-    // may be others. What else is wrong with it, clang says the second time.
+    // This first run does not know attributes behind the members yet, so the header's assertions
+    // about sizes may fail. Ignore its errors; the second run reports the real ones.
     let mut first = command(args);
     let all = output_of(args, first.arg("-ferror-limit=0").args(all).arg("-"), &include)?;
     let all = String::from_utf8_lossy(&all.stdout);
@@ -58,23 +58,23 @@ pub(super) fn load(args: &Declare) -> Result<Loaded> {
     Ok(Loaded { types, target: name, policy: Policy::Clang, complete: skipped.is_empty() })
 }
 
-/// Three lines: the names of C++'s types are others.
+/// Three lines that refuse C++, whose types have other names.
 const C_ONLY: &str =
     "#ifdef __cplusplus\n#error C++ is not read: declare its classes by hand\n#endif\n";
 
-/// The records that clang declares itself. No C text can name these structs, and none has attributes.
+/// Records that clang itself declares. C text cannot name these structs. They have no attributes.
 const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
 
-/// A record that is left out, and why.
+/// A record that is left out, and the reason.
 type Refused = (String, String);
 
-/// The facts that the dump of layouts leaves out.
+/// The facts that are missing in clang's dump of record layouts.
 struct Asked {
     target: Target,
     name: String,
-    /// Names of enums, each with an integer type as large as it.
+    /// The enums, each with an integer type of the same size.
     enums: Vec<(String, &'static str)>,
-    /// Names of unions that only a typedef names.
+    /// Unions that are unnamed except for a typedef.
     unions: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ fn ask_more(
     let enums: Vec<&str> = records.enums().collect();
     let typedefs = records.typedefs(builtin);
     let unnamed: Vec<&str> = records.typedef_records().collect();
-    // GCC's numbers: an integer's class is 1, and so is an enum's in C; a union's is 13.
+    // `__builtin_classify_type` gives 1 for integers and C enums, and 13 for unions.
     let is_class = |name, class| format!("__builtin_classify_type(*({name} *)0) == {class}");
     let sizes = enums.iter().map(|name| format!("sizeof(enum {name})"));
     let sizes = sizes
@@ -113,7 +113,7 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Has clang compile an access to each member. Returns the records that it tags otherwise, with what differs.
+/// Lets clang compile an access to each member. Returns the records tagged differently, with why.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
@@ -141,9 +141,9 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// Returns clang's output on the header with some lines behind it, each about the
-/// record of a name, but for those that it does not accept: a struct within a
-/// function cannot be asked about. Returns these records too, with the reason.
+/// Returns clang's output for the header followed by `lines`, each about the record that it is
+/// paired with. Lines that clang rejects are removed, for example about a struct inside a function.
+/// Their records are returned too, with the reason.
 fn answer(
     args: &Declare,
     flags: &[&str],
@@ -163,7 +163,7 @@ fn answer(
         for said in String::from_utf8_lossy(&output.stderr).lines() {
             let Some((place, why)) = said.split_once(": error: ") else { continue };
             let number = place.strip_prefix("<stdin>:").and_then(|at| at.split(':').next());
-            // After C_ONLY, the header, and from 1.
+            // Line numbers count from 1, after the three lines of `C_ONLY` and the `#include` line.
             let number = number.and_then(|number| number.parse::<usize>().ok()?.checked_sub(5));
             let Some((name, _)) = number.and_then(|number| lines.get(number)) else { continue };
             if refused.iter().all(|(known, _)| known != name) {
@@ -178,7 +178,7 @@ fn answer(
     }
 }
 
-/// Returns the clang asked for, or else the one that compiles inputs.
+/// Returns the clang that `--clang` names, or else the one that compiles inputs.
 fn clang(args: &Declare) -> OsString {
     args.clang.clone().unwrap_or_else(tools::clang)
 }
@@ -205,7 +205,7 @@ fn rejected(args: &Declare, output: &Output) -> Failure {
     Failure::unusable(format!("{} rejects the input: {said}", clang(args).display()))
 }
 
-/// Returns the numbers of the array that was asked for.
+/// Returns the values of the array `tbaa_sizes` in a module's text.
 fn sizes_in(module: &str) -> Vec<u64> {
     let line = module.lines().find(|line| line.starts_with("@tbaa_sizes"));
     let list = line.and_then(|line| Some(line.split_once("] [")?.1.split_once(']')?.0));

@@ -1,4 +1,4 @@
-//! `tbaa declare`.
+//! `tbaa declare`: lays out declared C types and turns them into TBAA nodes.
 
 mod header;
 
@@ -72,7 +72,7 @@ pub(crate) enum PolicyName {
     Rfc,
 }
 
-/// The types, and what a spec has to say of them.
+/// The input's types, with the facts that a spec states about them.
 struct Loaded {
     types: Declarations,
     target: String,
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome>
     Ok(if complete { super::Outcome::Fine } else { super::Outcome::Found })
 }
 
-/// Prints what needs nodes; false if a path leads nowhere.
+/// Prints the output formats that need nodes. Returns false if a path leads nowhere.
 fn lowered(
     args: &Declare,
     mut types: TaggedTypes,
@@ -158,7 +158,7 @@ fn show(graph: &Graph, tag: TagId) -> String {
     format!("tag ({}, {}, {}{size}{immutable})", name(tag.base), name(tag.access), tag.offset)
 }
 
-/// Returns the records asked for, or all.
+/// Returns the records with these names, or all records if no name is given.
 fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>> {
     if names.is_empty() {
         return Ok(types.records().collect());
@@ -170,7 +170,7 @@ fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>> {
     names.iter().map(find).collect()
 }
 
-/// Prints a record and its unnamed members'.
+/// Prints the members of a record, and those of its unnamed members.
 fn layout(
     types: &Declarations,
     record: DeclId,
@@ -228,7 +228,7 @@ fn load(args: &Declare) -> Result<Loaded> {
     header::load(args)
 }
 
-/// Returns the target asked for, or that of a module's text.
+/// Returns the target that the arguments name, or else the one of the module text.
 fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
     let named = |name: &str| {
         let preset = Target::by_name(name);

@@ -1,13 +1,13 @@
-//! Pairs the accesses of two builds that are one: the longest common subsequence of their keys.
+//! Matches the accesses of two builds by the longest common subsequence of their keys.
 
 use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// The most pairs of accesses for which the longest subsequence is found. Of more, a long one is found in bounded time.
+/// The largest product of the two lengths for an exact result. Above it, time is bounded instead.
 const EXACT: usize = 1 << 24;
 
-/// Returns pairs of places at which two lists are alike, ascending in both.
+/// Returns pairs of indices at which the two lists have equal items, ascending in both.
 pub(super) fn align<K: Hash + Eq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
     let is_exact = a.len().saturating_mul(b.len()) <= EXACT;
     let algorithm = if is_exact { Algorithm::RawMyers } else { Algorithm::Myers };
@@ -25,7 +25,7 @@ pub(super) fn align<K: Hash + Eq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
 mod tests {
     use super::align;
 
-    /// The length of the longest common subsequence, by the definition.
+    /// Returns the length of the longest common subsequence, computed by its definition.
     fn longest(a: &[u8], b: &[u8]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for x in 0..a.len() {

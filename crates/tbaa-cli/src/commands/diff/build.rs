@@ -1,4 +1,4 @@
-//! One of the two builds: its accesses, function by function.
+//! One of the two builds that `tbaa diff` compares: its accesses, function by function.
 
 use indexmap::IndexMap;
 use tbaa::{AliasRule, Graph, Oracle, TagId};
@@ -9,22 +9,22 @@ use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
 
-/// The facts about an access beside its tag, on which both builds must agree.
+/// The properties of an access besides its tag. Matched accesses have equal keys.
 pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 
-/// A load, store or other access; of a spec, a tag.
+/// A load, store or other access of a module, or a tag of a spec.
 #[derive(Clone, Copy)]
 pub(super) struct BuildAccess<'a> {
     pub(super) key: Key<'a>,
     pub(super) tag: Option<TagId>,
-    /// True if it may write.
+    /// True if the access may write.
     pub(super) writes: bool,
     instruction: Option<&'a Instruction>,
 }
 
-/// A function, with what accesses memory in it.
+/// A function and its memory accesses.
 pub(super) struct Function<'a> {
-    /// By which the two builds' functions are matched.
+    /// The name by which the functions of two builds are matched.
     pub(super) symbol: &'a [u8],
     pub(super) name: String,
     pub(super) accesses: Vec<BuildAccess<'a>>,
@@ -60,7 +60,7 @@ impl<'a> Build<'a> {
         self
     }
 
-    /// The tags of all accesses in order of appearance, and how many have each.
+    /// Returns the tags of all accesses in order of appearance, each with its number of accesses.
     pub(super) fn tags(&self) -> Vec<(TagId, u64)> {
         let mut tags: IndexMap<TagId, u64> = IndexMap::new();
         let accesses = self.functions.iter().flat_map(|function| &function.accesses);
@@ -74,7 +74,7 @@ impl<'a> Build<'a> {
         printable(self.names.tag(tag))
     }
 
-    /// Returns the place where an access stands: a line of the source, or else of the text.
+    /// Returns the line of an access in the program's source, or else in the assembly text.
     pub(super) fn place(&self, access: &BuildAccess<'_>) -> String {
         let Some(instruction) = access.instruction else { return printable(access.key.1) };
         let (debug, offset) = (self.debug.as_ref(), instruction.offset as usize);

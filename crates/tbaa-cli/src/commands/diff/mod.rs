@@ -177,7 +177,7 @@ impl Found {
     }
 }
 
-/// Says how much of a list is left out.
+/// Prints how many items of a list are not shown.
 fn more(limit: usize, len: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
     match len - shown(limit, len) {
         0 => Ok(()),
@@ -199,7 +199,7 @@ fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Re
         let times = counted(count.pairs, "pair");
         let [in_a, other_in_a] = [first, second].map(|of| format!("{}, {}", of.place, of.a));
         writeln!(out, "  {word} {times}: {in_a}; {other_in_a}")?;
-        // The tags of B follow, where it has any.
+        // Print the tags of B if they differ.
         if !args.without_tags && (first.a != first.b || second.a != second.b) {
             writeln!(out, "         in B: {}; {}", first.b, second.b)?;
         }

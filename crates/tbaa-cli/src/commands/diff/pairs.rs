@@ -1,4 +1,4 @@
-//! Pairs of accesses of one function on which two builds answer differently.
+//! Finds the pairs of accesses in one function on which two builds answer differently.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::align::align;
 use super::build::{Build, BuildAccess, Function, Key};
 
-/// Accesses and pairs, counted.
+/// Counts of functions, of accesses and of pairs of accesses. A and B are the two builds.
 #[derive(Serialize, Default)]
 pub(super) struct Counts {
-    /// Functions of both builds.
+    /// Functions that both builds have.
     pub(super) functions: usize,
     pub(super) functions_only_a: usize,
     pub(super) functions_only_b: usize,
-    /// Accesses that have a counterpart.
+    /// Accesses that have a counterpart in the other build.
     pub(super) accesses: u64,
     pub(super) accesses_only_a: u64,
     pub(super) accesses_only_b: u64,
@@ -26,7 +26,7 @@ pub(super) struct Counts {
     pub(super) gained: Count,
 }
 
-/// Pairs, and those of them of which one writes: no order matters to two loads.
+/// The number of pairs, and of pairs with at least one write. Only those restrict the order.
 #[derive(Serialize, Default, Clone, Copy)]
 pub(super) struct Count {
     pub(super) pairs: u64,
@@ -45,22 +45,22 @@ pub(super) struct Changes {
     pub(super) function: String,
     pub(super) lost: Count,
     pub(super) gained: Count,
-    /// One for each two tags, most pairs first.
+    /// One entry for each combination of tags, most pairs first.
     pub(super) pairs: Vec<Pair>,
 }
 
-/// Pairs with the same two tags in A, and the same two in B.
+/// Pairs of accesses with the same two tags in A, and the same two tags in B.
 #[derive(Serialize)]
 pub(super) struct Pair {
-    /// `NoAlias to MayAlias` if lost, else the other way round.
+    /// True if A answers NoAlias and B MayAlias, false for the reverse.
     pub(super) lost: bool,
     pub(super) count: Count,
-    /// The first of them.
+    /// An example of such a pair: its first access.
     pub(super) first: MatchedAccess,
     pub(super) second: MatchedAccess,
 }
 
-/// An access as both builds have it.
+/// An access with its description in both builds.
 #[derive(Serialize)]
 pub(super) struct MatchedAccess {
     pub(super) place: String,
@@ -68,7 +68,7 @@ pub(super) struct MatchedAccess {
     pub(super) b: String,
 }
 
-/// Accesses with one tag in A and one in B, by their place in the list of matched accesses.
+/// Accesses with equal tags in A and equal tags in B, as indices into the matched accesses.
 #[derive(Default)]
 struct SameTags {
     writes: Vec<usize>,
@@ -80,7 +80,7 @@ impl SameTags {
         (self.writes.len() + self.reads.len()) as u64
     }
 
-    /// Two different accesses, one of which writes if that can be.
+    /// Returns two different accesses; one of them writes, if possible.
     fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
         let [a, b] = [self, other].map(|kind| [&kind.writes[..], &kind.reads].concat());
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
@@ -156,14 +156,14 @@ fn changes(
             changes.pairs.push(Pair { lost, count, first, second });
         }
     }
-    // Equal counts stay in the order of the text.
+    // The sort is stable: equal counts stay in the order of the text.
     changes.pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count.pairs));
     changes
 }
 
 type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
 
-/// Sorts the accesses by their two tags.
+/// Groups the accesses by their two tags.
 fn kinds(matched: &[Matched<'_>]) -> IndexMap<TagPair, SameTags> {
     let mut kinds: IndexMap<TagPair, SameTags> = IndexMap::new();
     for (index, (a, b)) in matched.iter().enumerate() {

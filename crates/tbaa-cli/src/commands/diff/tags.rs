@@ -1,4 +1,4 @@
-//! The tags that two builds have in common, by what they say and not by their numbers.
+//! Compares the tags of two builds by their content, not by their metadata numbers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +10,15 @@ use super::build::Build;
 use crate::commands::link::body;
 use crate::report::{Failure, Result};
 
-/// Fields of a type that are shown.
+/// The largest number of fields shown for a type.
 const FIELDS: usize = 8;
 
 #[derive(Serialize, Default)]
 pub(super) struct Tags {
-    /// Distinct tags of each.
+    /// The number of distinct tags in each build.
     pub(super) in_a: usize,
     pub(super) in_b: usize,
-    /// Tags that say the same in both, down to the root of their types.
+    /// Tags with equal content in both builds, including their types up to the root.
     pub(super) alike: usize,
     pub(super) only_a: Vec<Used>,
     pub(super) only_b: Vec<Used>,
@@ -32,11 +32,11 @@ pub(super) struct Used {
     pub(super) accesses: u64,
 }
 
-/// A tag that is called the same in both and says something else.
+/// A tag with the same description in both builds and different types.
 #[derive(Serialize)]
 pub(super) struct Changed {
     pub(super) meaning: String,
-    /// The base type as it is in each.
+    /// The base type as each build has it.
     pub(super) a: String,
     pub(super) b: String,
 }
@@ -53,7 +53,7 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     let is_in = |module, tag, other: &HashSet<TagId>| {
         linked.tag(module, tag).is_some_and(|tag| other.contains(&tag))
     };
-    // By their meanings: the tags, with their base types.
+    // Maps the description of a tag to the tags that have it, each with its base type.
     let mut rest_b: HashMap<String, Vec<(TagId, String)>> = HashMap::new();
     for &(tag, _) in of_b.iter().filter(|&&(tag, _)| !is_in(1, tag, &in_a)) {
         rest_b.entry(b.meaning(tag)).or_default().push((tag, base(b, tag)));
@@ -89,15 +89,15 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     Ok(tags)
 }
 
-/// Returns whether a tag's root has no name, or the tag no root. Linking keeps such roots
-/// of two modules apart; in two builds of one program they are one.
+/// Returns whether a tag has no root or a root without a name. Linking keeps such roots of two
+/// modules distinct, but in two builds of one program they are the same.
 fn is_unnamed(side: &Build<'_>, tag: TagId) -> bool {
     let graph = side.input.graph();
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     root.is_none_or(|root| graph.ty(root).name().is_none())
 }
 
-/// The base type of a tag: its fields or its parent.
+/// Returns the text of a tag's base type: its fields or its parent.
 fn base(side: &Build<'_>, tag: TagId) -> String {
     let graph = side.input.graph();
     match graph.tag(tag) {

@@ -1,7 +1,7 @@
-//! The type DAG as boxes with rows, and arrows between them.
+//! Turns the type DAG into boxes with rows, and arrows between them.
 //!
-//! A small graph is drawn in full. In a large one a box shows those of its fields that lead to other aggregates,
-//! scalars that differ in their names alone share a box, and so do aggregates that no arrow leads to or from.
+//! A small graph is drawn in full. In a large one, a box shows only the fields whose types are
+//! aggregates. Scalars that differ only in their names share a box. Unconnected aggregates do too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,11 +17,11 @@ use crate::output::counted;
 use crate::printable::printable;
 use crate::walk::{elements, named_parent, type_name};
 
-/// Up to this many types a graph is drawn in full.
+/// The largest number of types in a graph that is drawn in full.
 const SMALL: usize = 60;
-/// Fields shown of a type in a small graph, and in a large one.
+/// The largest number of fields shown for a type, in a small graph and in a large one.
 const ROWS: (usize, usize) = (48, 12);
-/// The least number of types that share a box.
+/// The smallest number of types that share a box.
 const GROUP: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +30,10 @@ pub(super) enum DrawnKind {
     Scalar,
     /// A box of scalars under one parent, with a row for each.
     Scalars,
-    /// A box of aggregates that have only scalar fields and are no field of any, with a row for each.
+    /// A box of aggregates with only scalar fields that are no type's field, a row for each.
     Apart,
     Struct,
-    /// Some of its fields share bytes.
+    /// An aggregate in which some fields share bytes.
     Union,
     Malformed,
 }
@@ -55,7 +55,7 @@ impl DrawnKind {
 pub(super) struct DrawnType {
     pub(super) kind: DrawnKind,
     pub(super) name: String,
-    /// Bytes, if the format records them.
+    /// The size in bytes, if the format records it.
     pub(super) size: Option<u64>,
     pub(super) rows: Vec<Row>,
     pub(super) marks: Bits,
@@ -66,16 +66,16 @@ pub(super) struct DrawnType {
 pub(super) struct Row {
     pub(super) offset: Option<u64>,
     pub(super) text: String,
-    /// `None` for a field that is no array, otherwise the number of elements; `Some(None)` for an array without an end.
+    /// `None` if not an array, otherwise the number of elements: `Some(None)` if that is unbounded.
     pub(super) array: Option<Option<u64>>,
-    /// True if it shares bytes with another field.
+    /// True if the field shares bytes with another field.
     pub(super) overlaps: bool,
     pub(super) marks: Bits,
 }
 
 pub(super) struct Arrow {
     pub(super) from: usize,
-    /// The row that it starts from; the title if there is none.
+    /// The row where the arrow starts; `None` if it starts at the title.
     pub(super) row: Option<usize>,
     pub(super) to: usize,
     pub(super) parent: bool,
@@ -119,7 +119,7 @@ impl Dag {
     }
 }
 
-/// Returns the scalars that share a box, by parent: at least [`GROUP`] that have no child and no mark.
+/// Returns the scalars that share a box, by parent: at least [`GROUP`], no parents, not marked.
 fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
@@ -138,7 +138,7 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
     groups
 }
 
-/// Returns the unmarked aggregates that have no aggregate as a field and are no field of any.
+/// Returns the unmarked aggregates that have no aggregate as a field and are no type's field.
 fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
     let is_part =
@@ -152,7 +152,7 @@ fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     if all.len() < GROUP { Vec::new() } else { all }
 }
 
-/// Returns the types within `depth` steps of `centre`, along fields in both directions, with all their parents.
+/// Returns the types within `depth` steps of `centre` along fields, and all their parents.
 pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
     let dag = graph.type_dag();
     let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);
@@ -163,8 +163,8 @@ pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag 
     for step in 0..depth {
         let mut next = Vec::new();
         for at in step_on {
-            // Two aggregates are not near each other because both have an `int`. So only a scalar of `centre` leads
-            // to the aggregates that have it as a field.
+            // Two aggregates are not near each other only because both have an `int` field. So a
+            // scalar leads to the aggregates that contain it only if it is in `centre`.
             if step == 0 || graph.ty(dag[at]).kind() == TypeKind::Aggregate {
                 next.extend(fields.neighbors_directed(at, Incoming));
             }
@@ -219,12 +219,12 @@ impl DagBuilder<'_> {
         }
     }
 
-    /// The rows of a box of several types.
+    /// Returns the rows of a box of several types.
     fn rows(&self, types: &[TypeId]) -> Vec<Row> {
         types.iter().map(|&ty| Row { text: self.name(ty), ..Row::default() }).collect()
     }
 
-    /// Adds the box of the scalars below a type, if they share one.
+    /// Adds the box of the scalars below `parent`, if they share one.
     fn group(&mut self, parent: TypeId) {
         let Some(members) = self.groups.get(&parent) else { return };
         let rows = self.rows(members);
@@ -268,7 +268,7 @@ impl DagBuilder<'_> {
             matches!(self.graph.ty(field.ty).kind(), TypeKind::Scalar | TypeKind::Root)
         };
         let most = if self.small { ROWS.0 } else { ROWS.1 };
-        // If there are too many, marked fields come first, then aggregates, then the fields in order.
+        // If there are too many fields, prefer marked ones, then aggregates, then the first ones.
         let mut shown: Vec<usize> = (0..all.len()).collect();
         shown.sort_by_key(|&at| (self.marks.field(ty, at) == 0, is_scalar(&all[at].0)));
         if !self.small {
@@ -323,10 +323,10 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
         Some(0) => u64::MAX,
         extent => field.offset.saturating_add(extent.unwrap_or(1)),
     };
-    // Among the fields so far, the one with the largest end.
+    // The index of the field with the largest end among those visited.
     let mut furthest: Option<usize> = None;
     let mut sorted: Vec<usize> = (0..all.len()).collect();
-    // A root, as a field's type, holds no byte.
+    // A root as a field's type occupies no bytes.
     sorted.retain(|&at| graph.ty(all[at].0.ty).kind() != TypeKind::Root);
     sorted.sort_by_key(|&at| all[at].0.offset);
     for at in sorted {

@@ -1,4 +1,4 @@
-//! The DAG for Graphviz.
+//! Writes the type DAG in Graphviz's DOT language.
 
 use std::io::{Result, Write};
 
@@ -7,7 +7,7 @@ use super::mark::{A, B, Bits};
 use crate::svg::{cut, escape};
 use crate::walk::brackets;
 
-/// Characters of a name that are shown.
+/// The largest number of characters shown of a name.
 const NAME: usize = 48;
 
 pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Write) -> Result<()> {
@@ -82,7 +82,7 @@ pub(super) fn note(node: &DrawnType) -> String {
     }
 }
 
-/// Blue for the first access, orange for the second, purple for both.
+/// Returns blue for the first access, orange for the second, purple for both.
 pub(super) fn color(marks: Bits) -> &'static str {
     match marks {
         A => "#0b57d0",

@@ -1,9 +1,9 @@
-//! Places the boxes of a picture in layers from left to right, each as far from the right as the longest way
-//! from it, and in each layer near what they are connected to. Aggregates stand left of scalars.
+//! Lays out boxes in layers from left to right. The layer of a box, counted from the right, is the
+//! length of the longest path from it. Within a layer, a box is near its neighbours.
 //!
-//! All of it takes time near linear in boxes and edges. A layer that would be
-//! much higher than the picture is wide is broken into several columns. Columns
-//! that do not fit side by side go on in a further band below, as words in lines.
+//! Aggregates are left of scalars. The time is nearly linear in boxes and edges. A layer much
+//! higher than the picture is wide becomes several columns. Columns that do not fit side by side
+//! continue in another band below, as words do in lines.
 
 use std::ops::Range;
 
@@ -12,15 +12,15 @@ use tbaa::petgraph::graph::DiGraph;
 
 /// Space between two boxes of a column, in pixels.
 const GAP_Y: usize = 14;
-/// Space between two layers.
+/// Space between two layers, in pixels.
 const GAP_X: usize = 70;
-/// Space between two columns of one layer.
+/// Space between two columns of one layer, in pixels.
 const GAP_COLUMN: usize = 24;
-/// Width of a large picture at most, in pixels.
+/// The largest width of a big picture, in pixels.
 pub(super) const WIDTH: usize = 1570;
-/// Space between two bands.
+/// Space between two bands, in pixels.
 const GAP_BAND: usize = 50;
-/// Times that the layers are put in order.
+/// The number of passes that sort the layers.
 const SWEEPS: usize = 6;
 
 /// Width and height of a box, in pixels.
@@ -28,11 +28,11 @@ const SWEEPS: usize = 6;
 pub(super) struct Size {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// Left of all that is not.
+    /// True if the box must be left of all boxes for which this is false.
     pub(super) left: bool,
 }
 
-/// The place where the boxes stand.
+/// The positions of the boxes, and the size of the picture.
 pub(super) struct Layout {
     /// Left and upper edge of each box.
     pub(super) places: Vec<(usize, usize)>,
@@ -40,8 +40,8 @@ pub(super) struct Layout {
     pub(super) height: usize,
 }
 
-/// Finds a place for each box: a picture wider than `most` goes on in a band below. An edge leads
-/// from left to right; one of those on a cycle, or into another band, may lead back.
+/// Places all boxes. A picture wider than `most` continues in a band below. Edges lead from left to
+/// right, except on a cycle or into another band.
 pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> Layout {
     let (mut graph, mut near) = (DiGraph::new(), vec![Vec::new(); sizes.len()]);
     let nodes: Vec<_> = sizes.iter().map(|_| graph.add_node(())).collect();
@@ -66,7 +66,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     if found.width <= most {
         return found;
     }
-    // A box without arrows comes last: it would widen a layer.
+    // Boxes without arrows get a layer of their own: they would enlarge another one.
     let is_alone = |node: &mut usize| near[*node].is_empty() && !sizes[*node].left;
     let alone = layers[0].extract_if(.., is_alone).collect();
     layers.insert(0, alone);
@@ -74,11 +74,11 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     place(&layers, sizes, &near, most)
 }
 
-/// Returns the length of the longest way from each node, and the least that it may be. Of edges
-/// within a cycle, those count that lead to a node with a length.
+/// Returns the length of the longest path from each node, but at least its value in `least`. In a
+/// cycle, edges to nodes without a length yet are ignored.
 fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     let mut length: Vec<Option<usize>> = vec![None; least.len()];
-    // The components that a component leads to come before it.
+    // The order is reverse topological: successors come first.
     for node in kosaraju_scc(graph).into_iter().flatten() {
         let ways = graph.neighbors(node).filter_map(|to| length[to.index()]);
         length[node.index()] = ways.map(|way| way + 1).max().max(Some(least[node.index()]));
@@ -86,9 +86,9 @@ fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     length.into_iter().flatten().collect()
 }
 
-/// Puts each layer in the order of the mean place of what its nodes are connected to.
+/// Sorts each layer by the mean position of the neighbours of its nodes.
 fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
-    // A place is a fraction of its layer, for layers differ in length.
+    // Positions are fractions of a layer, because layers differ in length.
     let mut place = vec![0.0; near.len()];
     let fractions = |layer: &[usize], place: &mut Vec<f64>| {
         for (at, &node) in layer.iter().enumerate() {
@@ -113,14 +113,14 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
     }
 }
 
-/// Stacks the layers, the last leftmost, in bands that are as wide as `most` or have one column.
-/// Scalars begin a band if there are several.
+/// Stacks the layers, the last one leftmost, in bands of at most the width `most`, or of one
+/// column. Scalars start a new band if there are several bands.
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
     let high =
         |nodes: &[usize]| nodes.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>();
-    // Columns have gaps, so that the picture becomes wider than high.
+    // Gaps between columns add width, so the picture becomes wider than high.
     let target = ((area as f64).sqrt() as usize).max(600);
     let mut columns: Vec<(usize, Vec<usize>)> = Vec::new();
     for layer in layers.iter().rev() {
@@ -180,7 +180,7 @@ fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize
     Layout { places, width, height: y.saturating_sub(GAP_BAND) }
 }
 
-/// Moves the boxes of a column towards what they are connected to, as far as their order and the band allow.
+/// Moves the boxes of a column towards their neighbours, as far as order and band allow.
 fn pull(
     column: &[usize],
     sizes: &[Size],
@@ -199,7 +199,7 @@ fn pull(
                 (sum / len).saturating_sub(sizes[node].height / 2)
             }
         };
-        // The boxes after it must fit in.
+        // Leave room for the boxes that follow.
         let last = (band.end + GAP_Y).saturating_sub(below);
         places[node].1 = wanted.min(last).max(free);
         free = places[node].1 + sizes[node].height + GAP_Y;
@@ -216,7 +216,7 @@ mod tests {
         (0..count).map(size).collect()
     }
 
-    /// No two boxes share a pixel, and all are in the picture.
+    /// Asserts that no two boxes share a pixel, and that all are inside the picture.
     fn assert_apart(sizes: &[Size], Layout { places, width, height }: &Layout) {
         for (a, (&(x, y), size)) in places.iter().zip(sizes).enumerate() {
             assert!(x + size.width <= *width && y + size.height <= *height, "box {a}");

@@ -1,4 +1,4 @@
-//! The types and steps that a tag or a pair is about.
+//! Marks the types and fields that a tag or a pair of tags refers to, for drawing.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use tbaa::{AliasRule, Graph, TagId, TypeId};
 
 use crate::walk::{Next, WalkStep, all_paths, follow, walk};
 
-/// The first access, the second, or both, as bits.
+/// A set of bits: `A` for the first access, `B` for the second.
 pub(super) type Bits = u8;
 pub(super) const A: Bits = 1;
 pub(super) const B: Bits = 2;
@@ -20,14 +20,14 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Marks the places that a tag denotes: under rule `llvm` those that LLVM visits, under the others all paths.
+    /// Marks what a tag refers to: under rule `llvm` the types LLVM visits, otherwise all paths.
     pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
         marks.add_tag(graph, rule, tag, A);
         marks
     }
 
-    /// The paths of an explanation, or what both tags denote if it has none.
+    /// Marks the paths of an explanation, or if it has none, what both tags refer to.
     pub(super) fn of_pair(graph: &Graph, why: &Explanation, a: TagId, b: TagId) -> Marks {
         let mut marks = Marks::default();
         let outer = |side| if side == Side::A { a } else { b };
@@ -49,7 +49,7 @@ impl Marks {
             self.add(&walk(graph, tag.base, tag.offset), bits);
         } else {
             self.add(&all_paths(graph, &tag), bits);
-            // The types that cover the access stand above it.
+            // The ancestors of the access type cover the access too.
             self.add(&walk(graph, tag.access, 0), bits);
         }
     }

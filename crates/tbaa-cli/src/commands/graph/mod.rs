@@ -1,4 +1,4 @@
-//! `tbaa graph`: the type DAG, drawn.
+//! `tbaa graph`: draws the type DAG.
 
 mod dag;
 mod dot;
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns the picture of a type and what is one step from it, as `--around` draws it.
+/// Returns a picture of a type and its neighbours, as `tbaa graph --around` draws it.
 pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<Vec<u8>> {
     let types = around(input.graph(), &[ty], 1);
     let dag = Dag::of(input, names, &Marks::default(), &types);
@@ -109,10 +109,10 @@ pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<V
     Ok(svg)
 }
 
-/// Types that a message lists.
+/// The largest number of types that a message lists.
 const LISTED: usize = 8;
 
-/// Finds the types of a name: as the metadata has it, or as other commands print it.
+/// Finds the types with a name, either the metadata's or the one that other commands print.
 fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     let (graph, names) = (input.graph(), input.names());
     let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(&names, *ty) == name;
@@ -127,7 +127,7 @@ fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     bail!("no type of {file} is called {name:?}; its types are {near}")
 }
 
-/// Finds the one tag that a name stands for.
+/// Finds the tag that a name stands for. Fails if there are several.
 fn one(input: &mut Input, name: &str) -> Result<TagId> {
     let found = input.find(&[name])?;
     match found[0][..] {

@@ -1,4 +1,4 @@
-//! The DAG as SVG.
+//! Draws the type DAG as SVG.
 
 use std::io::{Result, Write};
 
@@ -9,14 +9,14 @@ use super::mark::B;
 use crate::svg::{cut, escape, height_of_head, text, width, write_head};
 use crate::walk::brackets;
 
-/// Characters of a name that are shown.
+/// The largest number of characters shown of a name.
 const NAME: usize = 40;
 /// Height of a row, in pixels.
 const LINE: usize = 15;
 const PAD: usize = 7;
-/// Space around all.
+/// Space around the whole picture, in pixels.
 const MARGIN: usize = 16;
-/// Rows of a box of many types before a further column begins.
+/// The number of rows after which a box of many types begins another column.
 const COLUMN: usize = 32;
 const BOLD: &str = " font-weight=\"bold\"";
 const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
@@ -24,7 +24,7 @@ const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
 pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Write) -> Result<()> {
     let sizes: Vec<Size> = dag.nodes.iter().map(size).collect();
     let edges: Vec<(usize, usize)> = dag.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    // A small graph is drawn with all its arrows, which bands would lead back.
+    // Draw a small graph without bands, because arrows between bands would lead back.
     let most = if dag.omitted.is_some() { WIDTH } else { usize::MAX };
     let Layout { mut places, width, height } = layout(&sizes, &edges, most);
     let top = height_of_head(about.len()) + MARGIN;
@@ -38,7 +38,7 @@ pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Writ
          markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"context-stroke\"/></marker></defs>\n\
          <g fill=\"none\" stroke=\"#9aa0a6\">"
     )?;
-    // Marked arrows are drawn last, over all others.
+    // Highlighted arrows are drawn last, above all others.
     for marked in [false, true] {
         for edge in dag.edges.iter().filter(|edge| (edge.marks != 0) == marked) {
             arrow(edge, &dag.nodes[edge.from], &sizes, &places, out)?;
@@ -51,7 +51,7 @@ pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Writ
     writeln!(out, "</g>\n</svg>")
 }
 
-/// Returns the number of columns that a box of many types has. One with arrows leaves room for others beside it.
+/// Returns the number of columns of a box. A box with arrows leaves room for boxes beside it.
 fn columns(node: &DrawnType) -> usize {
     let most = match node.kind {
         DrawnKind::Scalars => WIDTH / 3,
@@ -61,7 +61,7 @@ fn columns(node: &DrawnType) -> usize {
     node.rows.len().div_ceil(COLUMN).min(most / row_width(node)).max(1)
 }
 
-/// Width of a column of rows: offset, mark and text.
+/// Returns the width of a column of rows: offset, bar and text.
 fn row_width(node: &DrawnType) -> usize {
     let text = |row: &Row| width(&cut(&row.text, NAME)) + width(&brackets(row.array));
     let texts = node.rows.iter().map(text);
@@ -95,7 +95,7 @@ fn arrow(
     let start = (x + sizes[edge.from].width, y + LINE * line.min(lines) + LINE / 2 + PAD / 2);
     let (u, v) = places[edge.to];
     let end = (u, v + LINE / 2 + PAD / 2);
-    // Enough of a bow to tell arrows apart that lead back.
+    // Bend the arrow enough to distinguish arrows that lead back.
     let bow = (start.0.abs_diff(end.0) / 2).clamp(24, 120);
     let ((x, y), (u, v)) = (start, end);
     let (right, left) = (x + bow, u.saturating_sub(bow));
@@ -123,7 +123,7 @@ fn draw(node: &DrawnType, size: Size, (x, y): (usize, usize), out: &mut dyn Writ
         B => (color(B), " stroke-width=\"3\" stroke-dasharray=\"7 4\""),
         marks => (color(marks), " stroke-width=\"3\""),
     };
-    // A union has round corners and a band of its own.
+    // A union has round corners and a colour of its own.
     let round = if node.kind == DrawnKind::Union { 10 } else { 2 };
     writeln!(
         out,
@@ -163,7 +163,7 @@ fn draw_row(
         )?;
     }
     if row.overlaps {
-        // A bar beside all that share bytes.
+        // Draw a bar beside fields that share bytes.
         let x = text_x - 8;
         writeln!(out, r##"<rect x="{x}" y="{top}" width="3" height="{LINE}" fill="#7b3f98"/>"##)?;
     }
@@ -177,7 +177,7 @@ fn draw_row(
     if row.array.is_some() {
         let (at, wide, high) = (text_x + width(&said), width(&brackets(row.array)), LINE - 4);
         let (x, y) = (at + 3, baseline + 3);
-        // One sheet behind another.
+        // Draw the edges of a second sheet behind the field, for an array.
         write!(out, "<path d=\"M{x} {y}h{wide}v-{high}\" fill=\"none\" stroke=\"#222\"/>")?;
         text(out, (at, baseline), BOLD, &brackets(row.array))?;
     }

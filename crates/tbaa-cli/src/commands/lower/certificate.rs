@@ -1,4 +1,4 @@
-//! What became of each source: the metadata by name, a table, JSON.
+//! Prints the result of lowering each original tag (a source): as metadata, a table or JSON.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 
-/// Returns the tags of a spec's sources.
+/// Returns the lowered tag of each of a spec's tags, by name.
 pub(super) fn named(rows: &[(String, TagId)], lowering: &Lowering) -> Vec<(String, TagId)> {
     rows.iter().filter_map(|(name, tag)| Some((name.clone(), lowering.tag(*tag)?))).collect()
 }
@@ -31,7 +31,7 @@ struct Line<'l> {
 struct Document<'l> {
     no_alias: u64,
     lost: u64,
-    /// True if pairs were taken to alias for want of steps.
+    /// True if the search limit was reached, so that remaining pairs were assumed to alias.
     unsearched: bool,
     domain: Option<String>,
     scopes: &'l [String],
@@ -41,7 +41,7 @@ struct Document<'l> {
     printed: Option<Printed>,
 }
 
-/// Writes what became of each source, and the pairs lost.
+/// Writes the result for each original tag, and the NoAlias pairs that were lost.
 pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     rows: &[(String, TagId)],
     lowering: &Lowering,

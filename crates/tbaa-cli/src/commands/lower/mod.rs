@@ -1,4 +1,4 @@
-//! `tbaa lower`.
+//! `tbaa lower`: replaces tags by tags that give the union rules' answers in stock LLVM.
 
 mod certificate;
 mod rewrite;
@@ -95,7 +95,7 @@ fn options(args: &Lower) -> Options {
     if args.scopes { options.scopes() } else { options }
 }
 
-/// The option that takes knowing clang's tags, if one is there.
+/// Returns the option that needs knowledge of clang's tags, if it was given.
 fn open_option(args: &Lower) -> Option<&'static str> {
     match args.open_struct.is_empty() {
         true => args.open.then_some("--open"),
@@ -193,7 +193,7 @@ fn lower_spec(
     certificate(rows, &lowering, &oracle, args.format, Some(printed), out)
 }
 
-/// The records of these names that are shared; `None` if all are.
+/// Returns the records with these names, which other code shares; `None` if there are no names.
 fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared<'t>>, String> {
     if names.is_empty() {
         return Ok(None);
@@ -210,11 +210,11 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
     Ok(Some(Shared::new(types, named)))
 }
 
-/// With more scopes than this, LLVM's `-O2` takes over 1.1 times as long as with tags alone: see the
-/// table in docs/performance.md.
+/// The number of scopes above which LLVM's `-O2` takes more than 1.1 times as long as with tags
+/// alone: see the table in docs/performance.md.
 const MANY_SCOPES: usize = 64;
 
-/// Says on standard error what was lost.
+/// Prints on standard error how many NoAlias answers were lost.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
     let mut more = "";

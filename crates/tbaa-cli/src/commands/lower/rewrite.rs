@@ -1,4 +1,4 @@
-//! A module with its tags replaced, and scopes added.
+//! Rewrites a module with its tags replaced and alias scopes added.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::printable::printable;
 
-/// The accesses of a module: each tag, and beside it each access that is wider than its tag says.
+/// Returns a module's accesses to lower: the tag of each, with a size if it is not the tag's.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
@@ -24,7 +24,7 @@ pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     sources
 }
 
-/// A tag as a source, with the bytes of the access where these are more than the tag says, or are not known.
+/// Returns an access's tag to lower, with a size if the access is larger or its size is unknown.
 fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
@@ -42,7 +42,7 @@ fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruct
     }
 }
 
-/// A tag as the source of an access of so many bytes.
+/// Returns a tag to lower for an access of `bytes` bytes.
 fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     match Access::of_width(graph, tag, bytes).size {
         Some(size) => Source::sized(tag, size),
@@ -50,18 +50,18 @@ fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     }
 }
 
-/// Metadata on its way into a module, each node once.
+/// Writes metadata nodes into a module, each node once.
 struct Definitions<'t> {
     text: &'t [u8],
     rewriter: Rewriter<'t>,
     nodes: tbaa::parts::table::HashMap<NodeId, u32>,
     lists: HashMap<String, u32>,
-    /// The operands of the lists in the text, by number, once asked for.
+    /// The operands of the metadata lists in the text, by reference. Computed on first use.
     there: Option<HashMap<&'t str, &'t str>>,
 }
 
 impl<'t> Definitions<'t> {
-    /// Attaches scopes to an instruction beside those in the text. LLVM looks at each domain for itself.
+    /// Adds scopes to those that an instruction has. LLVM handles each scope domain separately.
     fn add_scopes(&mut self, at: usize, kind: &'t str, scopes: &[u32]) -> Result<(), TextError> {
         let scopes: Vec<_> = scopes.iter().map(|number| format!("!{number}")).collect();
         let mut operands = scopes.join(", ");
@@ -71,7 +71,7 @@ impl<'t> Definitions<'t> {
             match std::str::from_utf8(node).ok().and_then(listed) {
                 Some("") => {}
                 Some(there) => operands = format!("{there}, {operands}"),
-                // A list that cannot be read stays: without ours LLVM knows less.
+                // Keep a list that cannot be parsed. Without our scopes LLVM only knows less.
                 None => return Ok(()),
             }
         }
@@ -87,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines the classes' relation and their scopes; returns the scopes' numbers.
+    /// Defines the relation of the access classes and their scopes. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -101,7 +101,7 @@ impl<'t> Definitions<'t> {
         (0..classes.rows().len() as u32).map(scope).collect()
     }
 
-    /// Defines the domain and the scopes; returns the scopes' numbers.
+    /// Defines the domain and the scopes. Returns the scopes' numbers.
     fn scopes(&mut self, lowering: &Lowering) -> Result<Vec<u32>, TextError> {
         if lowering.scope_names().is_empty() {
             return Ok(Vec::new());
@@ -115,7 +115,7 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a struct copy with lowered tags; `None` if an access has none, for what a copy does not list is padding.
+    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag is lost (a gap is padding).
     fn copy(
         &mut self,
         graph: &Graph,
@@ -134,7 +134,7 @@ impl<'t> Definitions<'t> {
     }
 }
 
-/// The operands of each node of a text that is a list of nodes alone, by its reference.
+/// Returns the operands of each metadata node whose operands are all nodes, by its reference.
 fn lists(text: &[u8]) -> HashMap<&str, &str> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
     let list = |line| {
@@ -144,14 +144,14 @@ fn lists(text: &[u8]) -> HashMap<&str, &str> {
     lines.filter_map(list).collect()
 }
 
-/// The operands of a list of nodes alone.
+/// Returns the operands of a metadata node, if they are all nodes.
 fn operands(list: &str) -> Option<&str> {
     let inside = list.trim().strip_prefix("!{")?.strip_suffix('}')?;
     let plain = |at: char| at.is_ascii_digit() || matches!(at, '!' | ',' | ' ');
     inside.chars().all(plain).then_some(inside)
 }
 
-/// The classes of a module's accesses, calls left out.
+/// Returns the access classes of a module's accesses, except calls.
 pub(super) fn classes(
     module: &Module<'_>,
     sizes: &Sizes,
@@ -162,7 +162,7 @@ pub(super) fn classes(
     AccessClasses::closed(oracle, accesses.filter_map(of))
 }
 
-/// Returns the module with its tags replaced.
+/// Returns the text of the module with its tags replaced.
 pub(super) fn rewrite(
     module: &Module<'_>,
     sizes: &Sizes,
@@ -203,13 +203,13 @@ pub(super) fn rewrite(
             to.rewriter.set_metadata(index, "tbaa.struct", number);
         }
     }
-    // Without the list nothing is known of `errno`.
+    // If a tag was not lowered, drop the list: LLVM then assumes nothing about `errno`.
     let node = |&tag: &TagId| Some(to.nodes[&graph.tag_node(lowering.tag(tag)?)]);
     let errno: Option<Vec<u32>> = module.errno_tags().iter().map(node).collect();
     if !module.errno_tags().is_empty() {
         to.rewriter.set_named_metadata("llvm.errno.tbaa", errno);
     }
-    // These lists name the old tags and types. LLVM reads neither.
+    // These lists name the old tags and types. LLVM does not read them.
     to.rewriter.set_named_metadata(TAGS, None);
     to.rewriter.set_named_metadata(TYPES, None);
     to.rewriter.to_bytes()

@@ -1,4 +1,4 @@
-//! `tbaa masks`: the answers on a spec's tags as bits, in Rust or C.
+//! `tbaa masks`: prints the alias answers for a spec's tags as bit masks, in Rust or C.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -46,7 +46,7 @@ enum Lang {
     C,
 }
 
-/// The most names in a table, which says the answer on each pair of them.
+/// The largest number of names in a table. The table states the answer for each pair of names.
 const MOST_NAMES: usize = 512;
 
 pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
@@ -82,7 +82,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
         let mask = masks.mask(at);
         let is_immutable = input.graph().tag(tags[at]).is_ok_and(|tag| tag.immutable);
         let immutable = if is_immutable { " is immutable: what it loads stays." } else { "" };
-        // A bare backslash at its end would join the next line to the comment.
+        // In C, a backslash at the end would join the next line to the comment.
         body += &format!("/// {name:?}{immutable}\n")[usize::from(is_c)..];
         body += &match args.lang {
             Lang::Rust => format!("pub const {id}: Mask = Mask({mask:#x});\n"),
@@ -127,7 +127,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
     Ok(out.write_all(head.replace("BODY\n", &body).as_bytes())?)
 }
 
-/// Says how many bits there are, and what they are worth.
+/// Returns a sentence on the number of bits and how exact the masks are.
 fn about(masks: &Masks, lost: usize) -> String {
     let (accesses, bits) = (counted(masks.len(), "access"), counted(masks.bits(), "bit"));
     let pairs = counted(lost, "pair");
@@ -149,7 +149,7 @@ fn identifier(name: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("ACCESS_{id}") }
 }
 
-/// Returns identifiers. Equal ones end in hashes of their names, so that none passes to another when names are added.
+/// Returns an identifier for each name. Colliding ones get a hash of the name, to keep them stable.
 fn identifiers(names: &[String]) -> Vec<String> {
     let plain: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     let mut uses = HashMap::new();

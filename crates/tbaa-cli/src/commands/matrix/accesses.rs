@@ -1,7 +1,7 @@
-//! The tagged accesses of a function.
+//! Prints the tagged accesses of a function, with the answers for their pairs.
 //!
-//! A function with thousands of accesses has millions of pairs, but the answer depends on the tags
-//! alone: it is asked once for each pair of distinct tags, and counted for the pairs of accesses.
+//! A function with thousands of accesses has millions of pairs, but the answer depends only on the
+//! tags. So each pair of distinct tags is computed once, and counts for all its pairs of accesses.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 
-/// Accesses and pairs of a function.
+/// The numbers of accesses and of pairs in a function.
 #[derive(Default, Serialize)]
 struct Count {
     tagged: u64,
@@ -28,16 +28,16 @@ struct Count {
 #[derive(Serialize)]
 struct AccessRow {
     index: u32,
-    /// Among the function's accesses, untagged ones included, from 1.
+    /// The position among all accesses of the function, from 1. Untagged ones count too.
     access: usize,
     opcode: &'static str,
     #[serde(rename = "type")]
     ty: String,
-    /// Index of the tag among the function's.
+    /// The index of the tag in the function's list of distinct tags.
     tag: usize,
 }
 
-/// The accesses of a function, and the answers on their tags.
+/// The accesses of a function, and the answers for their tags.
 #[derive(Serialize)]
 pub(super) struct Accesses {
     function: String,

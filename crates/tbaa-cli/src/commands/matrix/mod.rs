@@ -1,4 +1,4 @@
-//! `tbaa matrix`: the answers for all pairs of tags.
+//! `tbaa matrix`: prints the answers for all pairs of tags.
 
 mod accesses;
 pub(super) mod order;
@@ -60,13 +60,13 @@ pub(crate) enum MatrixFormat {
     Pairs,
 }
 
-/// The most tags that a terminal gets as a table unasked.
+/// The largest number of tags for which the default on a terminal is a table.
 const TABLE_TAGS: usize = 64;
 
-/// Up to this many tags, all pairs are answered at once, and kept in a bit each: 32 MB at most.
+/// The largest number of tags whose answers are kept in memory, one bit each: at most 32 MB.
 const KEPT_TAGS: usize = 1 << 14;
 
-/// Above this many pairs, some 100 MB, it is said how many are written.
+/// The number of pairs (about 100 MB of text) above which a message announces their number.
 const MANY_PAIRS: u64 = 1_000_000;
 
 pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
     let meanings = input.names();
     let describe = || match &input.content {
         Content::Module(_) => tags.iter().map(|&tag| input.described(&meanings, tag)).collect(),
-        // Several names of one tag are as many rows.
+        // If several names mean one tag, each name has its own row.
         Content::Spec(..) => names.iter().map(printable).collect::<Vec<_>>(),
     };
     input.warn_rejected(rules, tags.iter().copied());
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
             write!(out, "{{\"rules\":\"{}\",", rules)?;
             if let Some(of) = &of {
                 let of = serde_json::to_string(of).map_err(io::Error::from)?;
-                // Its fields stand beside the others.
+                // Put the fields of this object into the outer one.
                 write_json_text(&of[1..of.len() - 1], out)?;
                 write!(out, ",")?;
             }
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// The functions of a module, or the one that is named.
+/// Returns the functions of a module, or only the one with the given name.
 fn functions<'m>(
     input: &Input,
     module: &'m Module<'m>,
@@ -157,17 +157,17 @@ fn functions<'m>(
     Ok(all.into_iter().filter(move |(_, all)| is_wanted(all[0].function)))
 }
 
-/// The accesses of the function of a name.
+/// Returns the accesses of the function with the given name.
 fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -> Result<Accesses> {
     let module = input.module()?;
     let found = functions(input, module, Some(name))?.next();
-    // Without an access there is nothing to say but its name.
+    // A function without accesses still has a name to print.
     let found = found.unwrap_or((name.trim_start_matches('@').as_bytes(), &[]));
     check(&args.limit, found)?;
     Ok(Accesses::new(input, module, oracle, found))
 }
 
-/// Refuses a function that has too many pairs of tags.
+/// Fails if a function has too many pairs of tags.
 fn check(limit: &AnswersLimit, (name, all): (&[u8], &[Instruction])) -> Result {
     limit.check(distinct_tags(all), &format!("@{}", function_name(name)))
 }
@@ -191,7 +191,7 @@ fn pairs(
     Ok(())
 }
 
-/// Asks for all pairs, and hands on each row of `M` and `N`.
+/// Computes all pairs. Calls `use_row` with each row, a string of `M` (MayAlias) and `N` (NoAlias).
 fn each_row(
     oracle: &Oracle<&Graph>,
     tags: &[TagId],
@@ -210,7 +210,7 @@ fn each_row(
     Ok(())
 }
 
-/// A grid with the names of the tags before the rows, and their places above the columns.
+/// Writes a table with the names of the tags before the rows, and numbers above the columns.
 fn table(oracle: &Oracle<&Graph>, names: &[String], tags: &[TagId], out: &mut dyn Write) -> Result {
     let number_width = tags.len().to_string().len();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! A picture of a matrix, self-contained and of bounded size.
+//! Draws a matrix as a self-contained SVG picture of bounded size.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -6,23 +6,23 @@ use std::ops::Range;
 use super::order::Group;
 use crate::svg::{cut, escape, height_of_head, width, write_head};
 
-/// The most cells in a row; with more tags than this, a cell stands for a square block of pairs.
+/// The largest number of cells in a row. With more tags, a cell stands for a block of pairs.
 const MAX_CELLS: usize = 512;
-/// The most tags whose names are written beside their rows.
+/// The largest number of tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
-/// Shades between "no pair of the block aliases" and "every pair does", each of twice the density of the one before.
+/// Shades from "no pair of the block may alias" to "all pairs may". Each step doubles the density.
 const SHADES: usize = 8;
 /// Height of a line of text beside the matrix, in pixels.
 const LINE: usize = 12;
-/// Characters of a name that are shown.
+/// The largest number of characters shown of a name.
 const LABEL: usize = 40;
 
-/// Counts the answers, a block of pairs each.
+/// The number of MayAlias answers in each block of pairs.
 pub(super) struct Picture {
     tags: usize,
-    /// Tags on a side of a block.
+    /// The number of tags along each side of a block.
     block: usize,
-    /// Pairs that may alias in each block, row by row.
+    /// The number of pairs that may alias in each block, row by row.
     may: Vec<u64>,
     rows: usize,
 }
@@ -38,7 +38,7 @@ impl Picture {
         self.tags.div_ceil(self.block)
     }
 
-    /// Takes the next row of `M` and `N`.
+    /// Adds the next row, a string of `M` (MayAlias) and `N` (NoAlias).
     pub(super) fn row(&mut self, row: &[u8]) {
         let start = self.rows / self.block * self.cells();
         for (cell, answers) in row.chunks(self.block).enumerate() {
@@ -48,12 +48,12 @@ impl Picture {
         self.rows += 1;
     }
 
-    /// The shade of a cell, `SHADES` for a block of pairs that all may alias.
+    /// Returns the shade of a cell, which is `SHADES` if all its pairs may alias.
     fn shade(&self, row: usize, column: usize) -> usize {
         let side = |cell: usize| self.block.min(self.tags - cell * self.block);
         let pairs = (side(row) * side(column)) as u64;
         let may = self.may[row * self.cells() + column];
-        // Only a block without exception has one of the two pure shades.
+        // The first and the last shade mean that all pairs of the block have the same answer.
         match may {
             0 => 0,
             _ if may == pairs => SHADES,
@@ -101,7 +101,7 @@ impl Picture {
         writeln!(out, "</g>")?;
         axis.write_squares((left, top), out)?;
         if cells <= MAX_LABELS {
-            // Lines between the cells, for the eye to follow a row.
+            // Draw lines between the cells, so that the eye can follow a row.
             write!(out, "<path transform=\"translate({left} {top})\" stroke=\"#fff\" d=\"")?;
             for at in (0..=cells).map(|line| line * size) {
                 write!(out, "M0 {at}h{side}M{at} 0v{side}")?;
@@ -111,7 +111,7 @@ impl Picture {
         writeln!(out, "</svg>")
     }
 
-    /// Pixels on a side of a cell.
+    /// Returns the side of a cell, in pixels.
     fn cell_size(&self) -> usize {
         match self.cells() {
             0..=64 => 14,
@@ -121,7 +121,7 @@ impl Picture {
         }
     }
 
-    /// All cells of a shade, neighbours in a row as one rectangle.
+    /// Returns a path of all cells with one shade. Neighbours in a row form one rectangle.
     fn path(&self, shade: usize) -> String {
         let (cells, mut path) = (self.cells(), String::new());
         for row in 0..cells {
@@ -136,22 +136,22 @@ impl Picture {
     }
 }
 
-/// From pale grey for "never" to dark blue for "may": a difference in lightness takes no colour vision.
+/// Returns pale grey for "never" to dark blue for "always", which differ in lightness too.
 fn color(shade: usize) -> String {
     let mix = |from: usize, to: usize| (from * (SHADES - shade) + to * shade) / SHADES;
     format!("#{:02x}{:02x}{:02x}", mix(0xe6, 0x12), mix(0xe9, 0x4a), mix(0xef, 0x8c))
 }
 
-/// The labels along both sides: the tags' names, or the types that ranges of tags access if names have no room.
+/// The labels along both sides: the tags' names, or if they do not fit, one for each access type.
 struct Axis {
     labels: Vec<Label>,
-    /// The place where the ranges stand, in pixels; none where each tag has a label.
+    /// The pixels of each access type's range of tags; empty if each tag has a label.
     ranges: Vec<Range<usize>>,
 }
 
 struct Label {
     text: String,
-    /// The middle of what it names, in pixels.
+    /// The centre of the labelled range, in pixels.
     at: usize,
 }
 
@@ -200,7 +200,7 @@ impl Axis {
         Ok(())
     }
 
-    /// A square around the pairs of one range.
+    /// Writes a square around the pairs within each range.
     fn write_squares(&self, (left, top): (usize, usize), out: &mut dyn Write) -> io::Result<()> {
         if self.ranges.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The answers of all rules for all pairs, and the reasons.
+//! Computes the report's answers for all pairs of tags by all rules, with the reasons.
 
 use std::collections::HashMap;
 
@@ -9,34 +9,34 @@ use tbaa::{AliasRule, Graph, Matrix, Oracle, TagId, TypeId};
 
 use crate::output::letter;
 
-/// Comparisons of paths that are kept.
+/// The largest number of comparisons of paths on a page.
 const COMPARISONS: usize = 6000;
-/// Pairs that are listed of those on which the rules differ.
+/// The largest number of listed pairs on which the rules differ.
 const DIFFERING: usize = 200;
 
 #[derive(Serialize)]
 pub(super) struct Answers {
     rules: [String; 3],
-    /// For each rule its answers, M and N, in the form of [`triangle`].
+    /// The answers of each rule, `M` or `N`, in the form that [`triangle`] writes.
     answers: Vec<String>,
-    /// The tags of which every pair is explained, in order.
+    /// The number of tags for which the page explains every pair.
     pub(super) explained: usize,
     explained_tags: Vec<usize>,
     /// The meanings of the letters of `reasons`, from A on.
     clauses: Vec<String>,
-    /// For each rule the clauses of pairs of explained tags.
+    /// The clauses of each rule for pairs of explained tags, as letters.
     reasons: Vec<String>,
     comparisons: Vec<Compared>,
-    /// Pairs with MayAlias by a rule, of all different ones.
+    /// The number of pairs of different tags for which each rule answers MayAlias.
     may_alias: [u64; 3],
     pairs: u64,
-    /// Pairs on which the rules differ: how many, and the first of them.
+    /// The number of pairs on which the rules differ. `differing` has the first of them.
     differ: u64,
     differing: Vec<(usize, usize)>,
 }
 
-/// Two paths of a pair: places of the tags, the rules that compare these paths as
-/// bits, the access that they start from, their steps, and their bytes.
+/// Two compared paths: the indices of both tags, the rules that compare these paths (a bit each),
+/// whether the paths start at tag `b`, the fields on each path, and the bytes at their ends.
 #[derive(Serialize)]
 struct Compared {
     a: usize,
@@ -48,7 +48,7 @@ struct Compared {
     apart: Option<String>,
 }
 
-/// Start, end, and stride and count of arrays.
+/// Start, end, and for arrays the stride and the count of elements.
 type Bytes = (u64, Option<u64>, Vec<(u64, Option<u64>)>);
 
 impl Answers {
@@ -65,7 +65,7 @@ impl Answers {
             |matrix: &Matrix| triangle(tags.len(), |a, b| letter(matrix.may_alias(a, b)));
         let len = tags.len() as u64;
         let (differ, differing) = differing(&matrices);
-        // The most used are explained, in the order of the matrix.
+        // Explain the most used tags, in the order of the matrix.
         let mut chosen: Vec<usize> = (0..tags.len()).collect();
         chosen.sort_by_key(|&at| std::cmp::Reverse(uses[at]));
         chosen.truncate(explained);
@@ -77,7 +77,7 @@ impl Answers {
             triangle(chosen.len(), |row, column| {
                 let (a, b) = (chosen[row], chosen[column]);
                 let pair = (tags[a], tags[b]);
-                // No type leads to another: this is the reason.
+                // The reason is that no type leads to the other.
                 if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
                     return reasons.clause(Clause::Unrelated);
                 }
@@ -131,7 +131,7 @@ struct Reasons<'a> {
 }
 
 impl Reasons<'_> {
-    /// The letter of a clause.
+    /// Returns the letter of a clause.
     fn clause(&mut self, wanted: Clause) -> u8 {
         let (at, _) = self.clauses.insert_full(wanted);
         // There are fewer clauses than letters.
@@ -161,7 +161,7 @@ impl Reasons<'_> {
             bytes: [bytes(&found.a), bytes(&found.b)],
             apart: found.apart.as_ref().map(ToString::to_string),
         };
-        // Two rules most often compare the same.
+        // Two rules usually compare the same paths: store these once.
         let same = |other: &Compared| {
             other.from_b == from_b
                 && (&other.steps, &other.bytes) == (&compared.steps, &compared.bytes)
@@ -182,14 +182,14 @@ fn bytes(range: &ByteRange) -> Bytes {
     (range.start, range.end, repeats)
 }
 
-/// The types that are reached from some types by fields and parents, in any order.
+/// The types that can be reached from given types through fields and parents.
 struct Related {
-    /// For each base type asked about, a bit for each node.
+    /// For each starting type, a bit for each node: set if it can be reached.
     reached: HashMap<TypeId, Vec<u64>>,
 }
 
 impl Related {
-    /// Follows the base types of some tags.
+    /// Computes the types that can be reached from the base types of some tags.
     fn of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> Related {
         let mut reached = HashMap::new();
         for base in tags.filter_map(|tag| graph.tag(tag).ok()).map(|tag| tag.base) {
@@ -198,7 +198,7 @@ impl Related {
         Related { reached }
     }
 
-    /// Returns whether one tag's base type may lead to the other's, or to a type below it; a doubt is a yes.
+    /// Returns whether either base type may lead to the other. If in doubt, returns true.
     fn may_meet(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
         let (Ok(a), Ok(b)) = (graph.tag(a), graph.tag(b)) else { return true };
         let leads = |from: TypeId, to: TypeId| {
@@ -223,8 +223,8 @@ fn reach(graph: &Graph, base: TypeId) -> Vec<u64> {
     bits
 }
 
-/// Writes the upper triangle of a square of letters without the diagonal, a row after a comma. A letter has
-/// behind it how often it follows itself, in base 36. A row ends where only its last letter follows.
+/// Writes a matrix's upper triangle without the diagonal, rows separated by commas. Runs of a
+/// letter are written as the letter and the run's length in base 36, which a row's last run omits.
 fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
     let mut text = String::new();
     for row in 0..side {
@@ -234,7 +234,7 @@ fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
         let letters: Vec<u8> = (row + 1..side).map(|column| letter(row, column)).collect();
         let mut runs = letters.chunk_by(|a, b| a == b).peekable();
         while let Some(run) = runs.next() {
-            // A letter is a capital, so that it is no digit of a length.
+            // Letters are capitals, and digits in base 36 are not.
             debug_assert!(run[0].is_ascii_uppercase());
             text.push(char::from(run[0]));
             if runs.peek().is_some() {

@@ -1,4 +1,4 @@
-//! The content of the page: one document for each input, which the page's script reads.
+//! The content of the report page: one JSON document for each input, which its script reads.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,18 +24,18 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The most entries of each kind, the most used ones. A page that is too large has half of each, and so on.
+/// The largest number of tags on a page. All limits here are halved if the page is too large.
 pub(super) const TAGS: usize = 3000;
-/// Tags whose pairs are all explained.
+/// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
 const TYPES: usize = 4000;
 const FIELDS: usize = 40_000;
 const FINDINGS: usize = 500;
 const FUNCTIONS: usize = 2000;
 const LOADS: usize = 400;
-/// Stores and calls that block one load.
+/// The largest number of listed stores and calls that block one load.
 const BLOCKERS: usize = 4;
-/// Types with a picture of their neighbours, and the bytes of one.
+/// The largest number of types with a picture, and the largest picture in bytes.
 const PICTURES: usize = 40;
 const PICTURE: usize = 30_000;
 
@@ -44,14 +44,14 @@ pub(super) struct Data<'f> {
     file: String,
     /// Figures for the top of the page, in order.
     summary: Vec<(&'static str, String)>,
-    /// The parts that are not on the page.
+    /// Sentences on the entries that are not on the page.
     left_out: Vec<String>,
     types: Vec<Type>,
     tags: Vec<TagRow>,
     answers: Answers,
     findings: Vec<Finding<'f>>,
     functions: Vec<Function>,
-    /// The rows of `tbaa blocks --format json`, with `more` for blockers that are left out.
+    /// The rows of `tbaa blocks --format json`. `more` counts blockers that are left out.
     loads: Vec<Value>,
     kept_loads: usize,
 }
@@ -60,16 +60,16 @@ pub(super) struct Data<'f> {
 struct Type {
     name: String,
     kind: &'static str,
-    /// Bytes, if the format records them.
+    /// The size in bytes, if the format records it.
     size: Option<u64>,
-    /// Position of the parent among the types.
+    /// The index of the parent in the list of types.
     parent: Option<usize>,
     fields: Vec<FieldRow>,
-    /// A picture of its neighbours, as SVG; of the types of the most used tags.
+    /// An SVG picture of the type's neighbours; only for the types of the most used tags.
     picture: Option<String>,
 }
 
-/// Offset, extent, position of the type, and name.
+/// Offset, size, index of the type, and name.
 #[derive(Serialize)]
 struct FieldRow(u64, Option<u64>, Option<usize>, String);
 
@@ -77,13 +77,13 @@ struct FieldRow(u64, Option<u64>, Option<usize>, String);
 struct TagRow {
     label: String,
     meaning: String,
-    /// Positions of the types; none for a tag that cannot be read.
+    /// The index of the base type; `None` if the tag cannot be read.
     base: Option<usize>,
     access: Option<usize>,
     offset: u64,
     size: Option<u64>,
     uses: u64,
-    /// The reason why LLVM's verifier rejects it.
+    /// The reason why LLVM's verifier rejects the tag.
     rejected: Option<String>,
 }
 
@@ -92,7 +92,7 @@ struct Finding<'f> {
     #[serde(flatten)]
     found: &'f Diagnostic,
     line: Option<usize>,
-    /// The line before the place, the place, and the line after it.
+    /// The text on the finding's line: before it, at it, and after it.
     text: Option<(String, String, String)>,
 }
 
@@ -100,19 +100,19 @@ struct Finding<'f> {
 struct Function {
     name: String,
     line: usize,
-    /// Accesses with a tag, and without.
+    /// The number of accesses with a tag.
     tagged: u64,
     untagged: u64,
-    /// Pairs of tagged accesses, and those that each rule tells apart; `None` for more than [`COUNTED`] tags.
+    /// The number of pairs of tagged accesses. `apart` counts each rule's NoAlias pairs.
     pairs: u64,
     apart: Option<[u64; 3]>,
 }
 
-/// Facts that are found once, however many of them are kept.
+/// Facts that are computed once, and then cut to fit the page.
 pub(super) struct Facts {
     used: Vec<(TagId, u64)>,
     functions: Vec<Function>,
-    /// And how many more there are.
+    /// The findings, and the number of findings beyond the limit.
     findings: (Vec<Diagnostic>, usize),
     loads: Vec<Value>,
     kept_loads: usize,
@@ -139,7 +139,7 @@ impl Facts {
     }
 }
 
-/// Draws what is around the structs that most instructions access.
+/// Draws the neighbours of the structs that most instructions access.
 fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     let (graph, names) = (input.graph(), input.names());
     let mut uses: HashMap<TypeId, u64> = HashMap::new();
@@ -149,7 +149,7 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
             *uses.entry(base).or_default() += count;
         }
     }
-    // Equal counts stay in the order of the text.
+    // The sort is stable: equal counts stay in the order of the text.
     let mut ranked: Vec<TypeId> = graph.types().filter(|ty| uses.contains_key(ty)).collect();
     ranked.sort_by_key(|ty| Reverse(uses[ty]));
     let draw = |ty| Some((ty, String::from_utf8(near(input, &names, ty).ok()?).ok()?));
@@ -157,7 +157,7 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     drawn.filter(|(_, svg)| svg.len() <= PICTURE).collect()
 }
 
-/// Leaves out all but the first blockers of a load.
+/// Keeps the first blockers of a load, and counts the others.
 fn short(mut row: Value) -> Value {
     if let Some(blockers) = row["blockers"].as_array_mut() {
         let more = blockers.len().saturating_sub(BLOCKERS);
@@ -168,7 +168,7 @@ fn short(mut row: Value) -> Value {
 }
 
 impl<'f> Data<'f> {
-    /// Keeps a part of the facts: all, or half of them `halvings` times.
+    /// Selects the facts for a page. All limits are halved `halvings` times.
     pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
         let (graph, names, left_out) = (input.graph(), input.names(), Vec::new());
         let used = &facts.used;
@@ -222,7 +222,7 @@ impl<'f> Data<'f> {
     }
 }
 
-/// The tags that matter, in order of appearance, and how many instructions have each.
+/// Returns the tags in order of appearance, each with its number of instructions.
 fn used(input: &Input) -> Vec<(TagId, u64)> {
     let mut counts: IndexMap<TagId, u64> =
         input.rows().into_iter().map(|(_, tag)| (tag, 0)).collect();
@@ -234,7 +234,7 @@ fn used(input: &Input) -> Vec<(TagId, u64)> {
     counts.into_iter().collect()
 }
 
-/// The part of an input's facts that a page has.
+/// Selects the part of an input's facts that a page shows.
 struct Part<'a> {
     input: &'a Input,
     names: &'a Names<'a>,
@@ -242,11 +242,11 @@ struct Part<'a> {
     left_out: Vec<String>,
 }
 
-/// The positions of the types on the page.
+/// The index of each type on the page.
 type Places = HashMap<TypeId, usize>;
 
 impl Part<'_> {
-    /// The most used tags, in the order of the matrix, and how many instructions have each.
+    /// Returns the most used tags in matrix order, each with its number of instructions.
     fn tags(&mut self, used: &[(TagId, u64)]) -> (Vec<TagId>, Vec<u64>) {
         let (mut kept, most) = (used.to_vec(), TAGS >> self.halvings);
         kept.sort_by_key(|&(_, uses)| Reverse(uses));
@@ -258,7 +258,7 @@ impl Part<'_> {
         preorder(self.input.graph(), &tags).into_iter().map(|at| kept[at]).unzip()
     }
 
-    /// The types, those of the tags first where not all are kept.
+    /// Returns the types. If there are too many, the types of the tags come first.
     fn types(&mut self, tags: &[TagId]) -> (Vec<Type>, Places) {
         let graph = self.input.graph();
         let mut all: Vec<TypeId> = graph.types().collect();
@@ -336,7 +336,7 @@ impl Part<'_> {
         all.iter().take(kept).map(|found| finding(self.input, &source, found)).collect()
     }
 
-    /// The functions with the most pairs, in file order.
+    /// Returns the functions with the most pairs, in file order.
     fn functions(&mut self, all: &[Function]) -> Vec<Function> {
         let (mut kept, most): (Vec<usize>, _) =
             ((0..all.len()).collect(), FUNCTIONS >> self.halvings);
@@ -351,7 +351,7 @@ impl Part<'_> {
     }
 }
 
-/// The findings, and how many more there are.
+/// Returns the findings, and the number of further ones.
 fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {
@@ -364,7 +364,7 @@ fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     (verified.into_iter().chain(linted).collect(), more)
 }
 
-/// Characters of a line that are shown on either side of a place.
+/// The largest number of characters shown before and after a place in its line.
 const AROUND: usize = 120;
 
 fn finding<'f>(input: &Input, source: &Source<'_>, found: &'f Diagnostic) -> Finding<'f> {
@@ -382,7 +382,7 @@ fn finding<'f>(input: &Input, source: &Source<'_>, found: &'f Diagnostic) -> Fin
     Finding { found, line, text }
 }
 
-/// Tags of a function of which all pairs are counted.
+/// The largest number of tags in a function for which its pairs are counted.
 const COUNTED: usize = 4000;
 
 fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {

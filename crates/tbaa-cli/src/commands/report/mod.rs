@@ -1,4 +1,4 @@
-//! `tbaa report`: one page that needs nothing but a browser.
+//! `tbaa report`: writes a self-contained HTML page.
 
 mod answers;
 mod data;
@@ -24,7 +24,7 @@ const SCRIPT: &str = concat!(
     include_str!("page.js")
 );
 
-/// Bytes that all data on a page may take.
+/// The largest size of all data on a page, in bytes.
 const SIZE: usize = 1_800_000;
 
 /// Writes a page about modules or specs: types, answers, findings, blocked loads.
@@ -63,13 +63,13 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Returns an input's data as JSON. Halves the tags until it fits into `room` bytes, or at most 8 tags are left.
+/// Returns an input's data as JSON. Halves its limits until it fits `room` bytes or has few tags.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;
     loop {
         let data = serde_json::to_string(&Data::of(input, &facts, halvings));
-        // A `<` in a script could begin a tag of HTML.
+        // A `<` in a script could begin an HTML tag.
         let data = data.map_err(io::Error::from)?.replace('<', "\\u003c");
         if data.len() <= room || TAGS >> halvings <= 8 {
             return Ok(data);

@@ -1,4 +1,4 @@
-//! `tbaa worth`: what tags buy, in code; and `tbaa plugin`.
+//! `tbaa worth`: measures how tags improve the code; and `tbaa plugin`.
 
 mod show;
 
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Pairs of a function and one that it calls by name.
+/// Returns pairs of a function and a function that it calls by name.
 fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
@@ -108,10 +108,10 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     calls
 }
 
-/// Above this, a time is measured once.
+/// A run longer than this is timed only once.
 const LONG: Duration = Duration::from_secs(5);
 
-/// The time of `opt` with its analysis by types and without: the shortest of three runs, or one if that is long.
+/// Returns the time of `opt` with and without TBAA: the shortest of three runs, or one long run.
 fn times(runs: &Runs<'_>) -> Result<[Duration; 2]> {
     let mut shortest = [Duration::MAX; 2];
     for _ in 0..3 {

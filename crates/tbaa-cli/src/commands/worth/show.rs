@@ -1,4 +1,4 @@
-//! The findings of `tbaa worth`, in words.
+//! Prints the findings of `tbaa worth` in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::output::{self, counted, percent};
 use crate::printable::{function_name, printable};
 
-/// Lines of the source that a pair's entry names.
+/// The largest number of source lines that a pair's entry names.
 const LINES: usize = 3;
 
 #[derive(Serialize)]
@@ -21,33 +21,33 @@ pub(super) struct Findings {
     code: Totals,
     /// The loss without any tag, as with `-fno-strict-aliasing`.
     without_types: Entry,
-    /// The gain by each pair of places, the greatest first.
+    /// The gain by each pair of accessed fields, the greatest first.
     pairs: Vec<PairEntry>,
     tags: Tags,
-    /// Functions whose answers were not all tried: their tags count as needed.
+    /// Functions that were not fully measured: all their tags count as needed.
     unfinished: Vec<String>,
-    /// Functions whose code is other if all answers that are worth nothing are left out at once.
+    /// Functions whose code changes if all answers that seem worth nothing are removed at once.
     inexact: Vec<String>,
     seconds: Seconds,
 }
 
 #[derive(Serialize)]
 struct Questions {
-    /// Asked of the analysis by types, when no other had an answer.
+    /// The number of queries that reached TBAA because no other analysis had an answer.
     asked: u64,
-    /// Questions that only types answer.
+    /// The number of queries that only TBAA answers.
     decided: u64,
-    /// Different answers: a function, and two tags or one immutable one.
+    /// The number of different answers: a function with two tags, or with one immutable tag.
     answers: usize,
-    /// Answers that change the code.
+    /// The number of answers that change the code.
     worth: usize,
-    /// Different pairs of the module's tags that are apart; of these some are never asked about.
+    /// The number of NoAlias pairs of the module's tags. LLVM never asks about some of them.
     pairs_apart: u64,
-    /// Pairs of tags asked about and apart,
+    /// The number of NoAlias pairs that LLVM asks about.
     pairs_asked: usize,
-    /// those among them that only types answer,
+    /// The number of NoAlias pairs that only TBAA answers.
     pairs_decided: usize,
-    /// and those that change the code.
+    /// The number of NoAlias pairs that change the code.
     pairs_worth: usize,
 }
 
@@ -55,7 +55,7 @@ struct Questions {
 struct Totals {
     functions: usize,
     functions_that_differ: usize,
-    /// Spearman's rank correlation, over functions, of the number of answers and of loads that come back without any.
+    /// Spearman's rank correlation between a function's number of answers and its loss of loads.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers_and_loads: Option<f64>,
     loads: i64,
@@ -74,7 +74,7 @@ struct Entry {
 #[derive(Serialize)]
 struct PairEntry {
     a: String,
-    /// Nothing where the tag alone is of use, as it says that memory never changes.
+    /// `None` if the gain comes from the tag `a` alone, which says that memory never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<String>,
     #[serde(flatten)]
@@ -84,7 +84,7 @@ struct PairEntry {
 #[derive(Serialize)]
 struct Tags {
     all: usize,
-    /// With these alone LLVM makes the same code.
+    /// With only these tags LLVM generates the same code.
     needed: Vec<String>,
     worth_nothing: Vec<String>,
 }
@@ -101,7 +101,7 @@ impl Entry {
         Entry { loss, functions }
     }
 
-    /// `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
+    /// Returns `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
     fn words(&self) -> String {
         let counts = [
             (self.loss.loads, "load"),
@@ -295,7 +295,7 @@ fn listed(names: &[String], most: usize) -> String {
     output::listed(names.iter().map(|name| word(name)), most, ", ", ", and ")
 }
 
-/// The places that tags name, by the plugin's name for a tag: `base+offset:access`.
+/// Maps the plugin's name for a tag, `base+offset:access`, to the field that the tag accesses.
 fn places(input: &Input) -> BTreeMap<String, String> {
     let (names, graph) = (input.names(), input.graph());
     let name =
