@@ -1,4 +1,4 @@
-//! `#[repr(...)]` and `#[tbaa(...)]`.
+//! Parses the attributes `#[repr(...)]` and `#[tbaa(...)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -9,9 +9,9 @@ use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 pub(crate) struct Repr {
     pub(crate) c: bool,
     pub(crate) transparent: bool,
-    /// The bytes of `packed`; 1 if it has no number.
+    /// The number in `packed(N)`; 1 for a plain `packed`.
     pub(crate) packed: Option<u64>,
-    /// The integer of an enum.
+    /// The integer type in the `repr` of an enum.
     pub(crate) integer: Option<Ident>,
 }
 
@@ -44,7 +44,7 @@ impl Repr {
     }
 }
 
-/// The parent of a scalar.
+/// The parent type of a scalar.
 pub(crate) enum Parent {
     /// A type as spelled in C.
     C(LitStr),
