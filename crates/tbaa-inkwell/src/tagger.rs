@@ -101,7 +101,7 @@ pub enum AttachError {
 /// let offset = context.i64_type().const_int(hits.place().offset, false);
 /// // SAFETY: the offset is that of a member.
 /// let address =
-/// The name of a type that only this context has: a later context may have the same address.
+///     unsafe { builder.build_in_bounds_gep(context.i8_type(), counter, &[offset], "") }?;
 /// let value = builder.build_load(context.i32_type(), address, "")?;
 /// builder.build_return(Some(&value))?;
 ///
@@ -115,7 +115,7 @@ pub enum AttachError {
 #[derive(Debug)]
 pub struct Tagger {
     context: LLVMContextRef,
-    /// The name of a type that no context has but this one: another may come to be at its address.
+    /// The name of a type that only this context has: a later context may have the same address.
     mark: CString,
     /// LLVM's kind ids of `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias`.
     kinds: [u32; 4],
