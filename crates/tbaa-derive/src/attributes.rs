@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 
-/// The layout in `#[repr(...)]`.
+/// The layout of a type, as `#[repr(...)]` states it.
 #[derive(Default)]
 pub(crate) struct Repr {
     pub(crate) c: bool,

@@ -263,7 +263,7 @@ fn member(Declared { name, member, ty, said }: &Declared<'_>) -> TokenStream {
     }
 }
 
-/// Returns the implementation of `Tbaa`.
+/// Returns the `impl` of `Tbaa`, whose method `declare` has the given body.
 fn implement(input: &DeriveInput, members: &[Declared<'_>], body: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {

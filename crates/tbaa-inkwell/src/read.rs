@@ -27,7 +27,7 @@ pub struct ModuleTags<'ctx> {
     pub copies: Vec<Attached<'ctx, CopyId>>,
 }
 
-/// An instruction with a node of a [`ModuleTags`].
+/// An instruction of a [`ModuleTags`], and the node that is attached to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Attached<'ctx, Id> {
     /// The instruction.

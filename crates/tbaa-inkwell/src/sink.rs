@@ -62,8 +62,8 @@ pub enum SinkError {
         /// The requested number of bits.
         bits: u32,
     },
-    /// A distinct node whose first operand is not the node itself. `llvm-c` can make one since LLVM
-    /// 17. Domains and scopes always work: their first operand is the node itself.
+    /// A distinct node whose first operand is not the node itself: `llvm-c` of LLVM 16 and older
+    /// cannot make one. Domains and scopes always work: their first operand is the node itself.
     #[error("LLVM before 17 makes no distinct node whose first operand is another")]
     Distinct,
     /// An operand that is a node of another LLVM context.

@@ -2,8 +2,8 @@
 //!
 //! Source: ISO C 7, POSIX.1-2017, the Linux manual pages, the Itanium C++ ABI.
 
-/// Functions that write no memory of the program through their arguments, or only memory with the
-/// types in the headers. A `*` at the end matches any characters.
+/// Functions that write no memory of the program through their arguments, or write it only with the
+/// types that the headers declare. A `*` at the end of a name matches any characters.
 const HARMLESS: &str = include_str!("harmless.txt");
 
 /// Functions that write through some of their arguments and only read through the others. Bit n is

@@ -1,7 +1,7 @@
 //! Finds redundant reads. A read is redundant if an equal read of the same bytes with the same tag
 //! dominates it, and nothing in between may write. It tells the runtime nothing new.
 //!
-//! Memory is treated as one variable in SSA form, like MemorySSA: each instruction that may write
+//! Memory is treated as one variable in SSA form, like `MemorySSA`: each instruction that may write
 //! starts a new version, and so does each block where several versions meet. Between two reads of
 //! one version, no path has a write. The bytes are the same if [`Pointers`] gives the addresses the
 //! same value number. A redundant read yields the value of the first read.

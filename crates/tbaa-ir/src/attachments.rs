@@ -55,7 +55,7 @@ pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>>
             skip_node(&mut lexer)?;
             found.list.push(Attached { comma, start, kind, node: node..lexer.at });
         } else {
-            // `align 4`
+            // It is an alignment, such as `align 4`.
             (!lexer.word().is_empty()).then_some(())?;
             lexer.skip_space().ok()?;
             (!lexer.word().is_empty()).then_some(())?;

@@ -63,7 +63,7 @@ impl<'t> Iterator for Attributes<'t> {
                     Attribute::Bundle(name)
                 }
                 b'"' => {
-                    // `"key"="value"`
+                    // A string attribute: `"key"="value"`.
                     self.lexer.quoted().ok()?;
                     if self.lexer.token(b"=").is_some() {
                         self.lexer.quoted().ok()?;
@@ -89,7 +89,7 @@ impl<'t> Iterator for Attributes<'t> {
                         inside = Some(&ahead.text[open..ahead.at - 1]);
                         self.lexer = ahead;
                     } else if ahead.eat(b"=") {
-                        // `align=4`, in a group.
+                        // The form `align=4`, which occurs in attribute groups.
                         self.lexer = ahead;
                     }
                     Attribute::Word(word, inside)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Replacements of parts of a text.
+/// Collects replacements of parts of a text.
 ///
 /// Offsets are bytes from the start of the original text, regardless of other changes. The order of
 /// the calls does not matter, with one exception: texts inserted at one offset stay in the order of

@@ -56,13 +56,13 @@ impl MemoryEffects {
         self.0
     }
 
-    /// Returns the accesses that both sides allow.
+    /// Returns the accesses that both effects allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         MemoryEffects(self.0 & other.0)
     }
 
-    /// Returns the accesses that either side allows.
+    /// Returns the accesses that at least one of the effects allows.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         MemoryEffects(self.0 | other.0)
@@ -152,7 +152,7 @@ pub struct Effects<'t> {
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
 
-/// The meaning of a list of attributes.
+/// The properties that a list of attributes states.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stated {
     /// The memory effects; `None` if the list states none.

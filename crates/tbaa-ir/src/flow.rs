@@ -29,7 +29,7 @@ pub struct Flow {
     innermost: Vec<Option<usize>>,
     /// The blocks of all loops. The blocks of each loop are contiguous.
     in_loops: Vec<usize>,
-    /// The position of each block in `in_loops`.
+    /// The index of each block in `in_loops`.
     positions: Vec<usize>,
 }
 

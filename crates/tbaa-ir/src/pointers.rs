@@ -54,7 +54,7 @@ pub enum Object {
     Unknown,
 }
 
-/// The pointers of a function.
+/// An analysis of the pointers of a function: their bases, and who may know their addresses.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -82,7 +82,7 @@ pub struct Pointers<'t> {
     /// The values that merge several stored values of a slot.
     joins: HashMap<Value, Join>,
     captures: OnceCell<HashMap<Value, Captures>>,
-    /// The position of each instruction in its block.
+    /// The index of each instruction in its block.
     positions: OnceCell<Vec<usize>>,
 }
 

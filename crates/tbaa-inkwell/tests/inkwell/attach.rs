@@ -239,7 +239,7 @@ fn what_cannot_be_attached() {
     let store = foreign.store(foreign.parameter(0), 64, 7);
     assert_eq!(code.tagger.attach(&place, store), Err(AttachError::OtherContext));
     assert!(!store.has_metadata());
-    // A tag of another graph.
+    // A tag that another graph issued.
     let store = code.store(code.parameter(0), 64, 7);
     let error = attach_planned(&code.tagger, &Graph::new(), place.place().tag.unwrap(), store);
     assert_eq!(error.unwrap_err().to_string(), "the id was issued by another graph");

@@ -103,7 +103,7 @@ fn the_environment_variable() {
     assert!(run("two").contains("TBAA_BISECT: \"two\" is no setting; give"));
 }
 
-/// The program that the test above starts.
+/// The test `the_environment_variable` runs this in another process.
 #[test]
 #[ignore = "another test starts it"]
 fn child() {

@@ -86,7 +86,7 @@ fn first_against_last_member_of_a_union() {
     let (mut graph, mut types) = declared();
     let last = types.tag(&mut graph, "U.f").unwrap();
     let first = types.tag(&mut graph, "*double").unwrap();
-    // u->f = 1; *n = 2^32 + 7; return u->f
+    // The program: u->f = 1; *n = 2^32 + 7; return u->f
     let steps =
         [((0, 32, Some(1)), last), ((0, 64, Some((1 << 32) + 7)), first), ((0, 32, None), last)];
     assert_eq!(all_ways(&graph, steps), [1, 7, 7, 7]);
@@ -99,7 +99,7 @@ fn a_struct_assigned_whole_and_a_field_read() {
     let (mut graph, mut types) = declared();
     let whole = types.tag(&mut graph, "Outer.inner").unwrap();
     let field = types.tag(&mut graph, "Outer.inner.y").unwrap();
-    // o->inner.y = 1; o->inner = {3, 2}; return o->inner.y
+    // The program: o->inner.y = 1; o->inner = {3, 2}; return o->inner.y
     let steps =
         [((4, 32, Some(1)), field), ((0, 64, Some((2 << 32) + 3)), whole), ((4, 32, None), field)];
     assert_eq!(all_ways(&graph, steps), [1, 2, 2, 2]);
@@ -168,7 +168,7 @@ fn tags_that_crash_llvm() {
     assert_eq!(output.status.code(), None, "{errors}");
 }
 
-/// The program that the test above starts.
+/// The test `tags_that_crash_llvm` runs this in another process.
 #[test]
 #[ignore = "crashes, as LLVM does; another test starts it"]
 fn crash() {

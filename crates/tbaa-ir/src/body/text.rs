@@ -186,7 +186,7 @@ impl Alloca {
                 let start = lexer.at + b"align ".len();
                 alloca.align = Some(start..start + end.unwrap_or(rest.len()));
             }
-            // A count, an alignment, an address space or an attachment.
+            // Skip a count, an alignment, an address space or an attachment.
             lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
         }
         Some(alloca)
