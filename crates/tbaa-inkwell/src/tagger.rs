@@ -1,4 +1,4 @@
-//! Attaches metadata to instructions.
+//! Attaches metadata to instructions, for access to a place: what a path such as `S.x` names.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -10,9 +10,9 @@ use tbaa_ir::{Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string to their first argument. For `BOUNDED` ones, the second argument
-/// limits its length. These need a call because they are variadic, or LLVM replaces them by others.
-/// The runtime intercepts the other functions that write strings.
+/// Functions that write a string to their first argument. The second argument limits the length in
+/// the `BOUNDED` ones. They need a call of the runtime, because they are variadic, or LLVM replaces
+/// them by others. The runtime intercepts the other writing functions by itself.
 const PRINT: [&[u8]; 12] = words(
     "sprintf vsprintf __sprintf_chk __vsprintf_chk strcpy stpcpy strcat strncat __strcpy_chk \
      __stpcpy_chk __strcat_chk __strncat_chk",

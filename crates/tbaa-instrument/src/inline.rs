@@ -6,12 +6,12 @@
 //! written or, if reads are remembered, read. See `shadow.rs` and `states.rs` in `tbaa-witness`.
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
-//! *row*, which the runtime fills in. It has four values. First is the class that a read finds most
-//! often: then the read is done. Then come numbers that writes store. The last value selects the
-//! site's *entries* in the runtime: further classes that a read may find, or further numbers that a
-//! write may find, with the new number. If neither helps, the check searches the runtime's table of
-//! all *changes* (site, old number, new number), and at last calls the runtime. Compared values are
-//! stored inverted, since an empty row is zero.
+//! *row* of four values, which the runtime fills in. The first is the class that a read finds most
+//! often: then the read is done. The next two are numbers that writes leave. The last selects the
+//! site's *entries* in the runtime: further classes that a read may find, or numbers that a write
+//! may find, each with the new number. If neither helps, the check searches the table of all
+//! *changes* (old number, site, bytes accessed), and at last calls the runtime. Compared values are
+//! stored inverted, because an empty row is zero.
 //!
 //! The functions preserve their callers' registers. They must not use vector registers, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.

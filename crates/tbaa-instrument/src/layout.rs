@@ -20,16 +20,16 @@ pub const FLIP: u32 = 46;
 /// high bit may share a wrong prediction; the page prevents this.
 pub const CELL_OFFSET: u64 = 4096;
 
-/// The number of bits of the class, which is the lower part of a cell's value.
+/// The number of low bits of a cell that are its class: by which tags the bytes were accessed.
 pub const CLASS_BITS: u32 = 14;
 
-/// The mask of the class in a cell.
+/// The mask of the class in a cell's value.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
 /// The size of a site's row in words of 8 bytes. It holds four 4-byte values: the class that a read
-/// may find; the cell that a write of part of a granule finds most often; the cell that a write of
-/// whole granules stores; and the index of the site's list of entries. Sites that need no entries
-/// share list 0.
+/// finds most often; the cell that a write of part of a granule leaves; the cell that a write of
+/// whole granules leaves, or 0 if the old cell matters; the index of the site's list of entries.
+/// Sites that need no entries share list 0.
 pub const ROW: usize = 2;
 
 /// The number of entries in a site's list; a power of 2. Each has 8 bytes: another class that a
@@ -43,8 +43,8 @@ pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 /// The largest size of the runtime's table of changes is 2 to this power.
 pub const CHANGES_BITS: u32 = 16;
 
-/// The multiplier that hashes a change (a site, an old cell and a new cell). The index is the
-/// product without its lowest `__tbaa_witness_changes_shift` bits.
+/// The multiplier that hashes a change, which is an old cell with a site and the bytes accessed.
+/// The index is the product without its lowest `__tbaa_witness_changes_shift` bits.
 pub const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The lowest bit of the site in the key of a change. The old cell is above the site.

@@ -96,7 +96,7 @@ impl<'t> Pass<'t> {
         is_checked.then_some((pointer, size, tag))
     }
 
-    /// Returns whether an instruction may change memory. Fences and atomic loads count as writes.
+    /// Returns whether an instruction may write memory; so may fences, volatile and atomic loads.
     fn may_write(&self, function: &Function<'t>, inst: &Inst) -> bool {
         match inst.opcode {
             Opcode::Call => function.call(inst).is_none_or(|call| {

@@ -84,7 +84,7 @@ fn text(place: &TaggedPlace) -> String {
 fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
-    // A loaded JIT numbers its classes afresh: a number would stand for other accesses.
+    // Classes (accesses that alias alike) are numbered afresh: old numbers mean other accesses.
     let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {

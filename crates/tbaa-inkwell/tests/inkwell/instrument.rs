@@ -18,8 +18,8 @@ extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
     RAN.lock().unwrap().push((site, address.addr()));
 }
 
-/// Memory with shadow memory for it, where the library `libtbaa_witness` would reserve it, and the
-/// entries for accesses that have none of their own.
+/// Memory, with shadow memory where the library `libtbaa_witness` would reserve it, and the
+/// library's table that checks read by default.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,
