@@ -1,17 +1,17 @@
-//! `#[repr(...)]` and `#[tbaa(...)]`.
+//! Parses the attributes `#[repr(...)]` and `#[tbaa(...)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 
-/// The layout in `#[repr(...)]`.
+/// The layout of a type, as `#[repr(...)]` states it.
 #[derive(Default)]
 pub(crate) struct Repr {
     pub(crate) c: bool,
     pub(crate) transparent: bool,
-    /// The bytes of `packed`; 1 if it has no number.
+    /// The number in `packed(N)`; 1 for a plain `packed`.
     pub(crate) packed: Option<u64>,
-    /// The integer of an enum.
+    /// The integer type in the `repr` of an enum.
     pub(crate) integer: Option<Ident>,
 }
 
@@ -44,7 +44,7 @@ impl Repr {
     }
 }
 
-/// The parent of a scalar.
+/// The parent type of a scalar.
 pub(crate) enum Parent {
     /// A type as spelled in C.
     C(LitStr),

@@ -1,4 +1,4 @@
-//! `#[derive(Tbaa)]`.
+//! The expansion of `#[derive(Tbaa)]`.
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     }
 }
 
-/// A member that is declared.
+/// A member that becomes part of the C type.
 struct Declared<'a> {
     name: String,
     member: Member,
@@ -48,7 +48,7 @@ struct Declared<'a> {
     said: OfMember,
 }
 
-/// Returns the members that are declared.
+/// Returns the members that are neither skipped nor `PhantomData`.
 fn members(fields: &Fields) -> syn::Result<Vec<Declared<'_>>> {
     let mut names = HashSet::new();
     let mut members = Vec::new();
@@ -86,7 +86,7 @@ fn is_phantom(ty: &Type) -> bool {
     }
 }
 
-/// Returns the integer that an enum is.
+/// Returns the integer type that represents a C-like enum.
 fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Result<TokenStream> {
     if let Some(variant) = data.variants.iter().find(|v| !matches!(v.fields, Fields::Unit)) {
         let text = "an enum with data is no C type: write a `#[repr(C)]` struct of its tag and a \
@@ -104,8 +104,8 @@ fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Resul
     }
 }
 
-/// A type that is another: that of a transparent struct's member, or an enum's
-/// integer.
+/// Implements `Tbaa` for a type that is declared as another type, `of`: a transparent struct as its
+/// member, an enum as its integer. If `whole`, asserts that both have one size.
 fn scalar(
     input: &DeriveInput,
     said: &OfType,
@@ -163,7 +163,7 @@ fn scalar(
     Ok(quote!(#implemented #inside))
 }
 
-/// Implements steps so that paths continue in the type that this one wraps.
+/// Implements `Step`, so that `path!` can go on to members of the type that a struct wraps.
 fn goes_on_inside(input: &DeriveInput, of: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     generics.params.push(syn::parse_quote!(__Step));
@@ -233,7 +233,7 @@ fn record(
     Ok(quote!(#implemented #(#steps)*))
 }
 
-/// Returns the statement that adds a member to `record`.
+/// Returns the statement that adds a member to the variable `record`.
 fn member(Declared { name, member, ty, said }: &Declared<'_>) -> TokenStream {
     let span = ty.span();
     let declared = match &said.ty {
@@ -255,7 +255,7 @@ fn member(Declared { name, member, ty, said }: &Declared<'_>) -> TokenStream {
         )
     }};
     match ty {
-        // Also of no elements, as C's flexible array member.
+        // An array of length 0 is added too: it may be C's flexible array member.
         Type::Array(_) => quote!(let record = #add;),
         _ => quote! {
             let record = if ::core::mem::size_of::<#ty>() == 0 { record } else #add;
@@ -263,7 +263,7 @@ fn member(Declared { name, member, ty, said }: &Declared<'_>) -> TokenStream {
     }
 }
 
-/// Returns the implementation of `Tbaa`.
+/// Returns the `impl` of `Tbaa`, whose method `declare` has the given body.
 fn implement(input: &DeriveInput, members: &[Declared<'_>], body: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     for parameter in generics.type_params_mut() {
@@ -298,7 +298,7 @@ fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// Returns an expression of type `&str`: the name of the type that `Self` is.
+/// Returns an expression of type `&str` for the C name of `Self`.
 fn name(input: &DeriveInput, said: &OfType) -> TokenStream {
     let parameters = words(&input.generics);
     if parameters.is_empty() {
@@ -317,7 +317,7 @@ fn name(input: &DeriveInput, said: &OfType) -> TokenStream {
     quote!(&::std::format!(#text #(, #words)*))
 }
 
-/// Returns the parameters with an expression for each as part of a name.
+/// Returns each type and const parameter, with an expression for its part of the name.
 fn words(generics: &Generics) -> Vec<(&Ident, TokenStream)> {
     let support = quote!(::tbaa::declare::derive_support);
     let words = generics.params.iter().filter_map(|parameter| match parameter {

@@ -1,4 +1,4 @@
-//! `path!(CallInfo.l.base)`.
+//! Parses and expands `path!(CallInfo.l.base)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Ident, LitFloat, LitInt, Token, Type, bracketed};
 
-/// A path, as it is written.
+/// A path as the macro's input spells it.
 pub(crate) struct Path {
     base: Type,
     steps: Vec<(Step, Span)>,
@@ -15,12 +15,12 @@ pub(crate) struct Path {
 
 enum Step {
     Member(String),
-    /// `None` for any element.
+    /// The index in `[INDEX]`; `None` for any element, as in `[*]`.
     Element(Option<u64>),
     Arrow,
 }
 
-/// Returns a member's name as a type.
+/// Returns a type that encodes a member's name, one character after the other.
 pub(crate) fn name_type(name: &str, span: Span) -> TokenStream {
     let chars = name.chars();
     quote_spanned!(span=> (#(::tbaa::declare::derive_support::Ch<#chars>,)*))
@@ -62,7 +62,7 @@ fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
 }
 
 impl Path {
-    /// Reads the text after a `.`. Rust tokenises the `0.1` of a tuple in a tuple as a number.
+    /// Reads the text after a `.`. Rust reads the `0.1` in `pair.0.1` as one number.
     fn members(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let (text, span) = if let Some(number) = input.parse::<Option<LitInt>>()? {
             (number.to_string(), number.span())

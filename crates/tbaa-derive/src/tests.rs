@@ -1,8 +1,8 @@
-//! Tests of the macros' errors and of the remedies that they name.
+//! Tests of the macros' error messages.
 
 use crate::{derive, path};
 
-/// Asserts that the derive refuses each item, with an error that contains the text.
+/// Asserts that the derive rejects each item with an error that contains the text beside it.
 fn refused(cases: &[(&str, &str)]) {
     for (item, says) in cases {
         let error = derive::expand(&syn::parse_str(item).unwrap()).unwrap_err().to_string();

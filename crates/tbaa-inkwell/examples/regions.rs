@@ -1,6 +1,6 @@
-//! The memory of a WebAssembly runtime, which is not only C's records: a linear memory, memories that may be one
-//! object, a table, an array of numbers, and a record whose members the runtime places. Prints the loads before and
-//! after `-O2`.
+//! Tags for a WebAssembly runtime. Its memory includes a linear memory, imported memories that may
+//! be one object, a table, an array of numbers, and a record whose members the runtime places. The
+//! program prints the number of loads before and after `-O2`.
 //!
 //! ```sh
 //! cargo run -p tbaa-inkwell --example regions
@@ -17,14 +17,14 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::declare::{Declarations, Member, Record, ScalarLayout, Target as Layout};
 use tbaa_inkwell::{Jit, TaggedPlace, Tagger};
 
-/// Counts the loads of a module.
+/// Returns the number of loads in a module.
 pub fn loads(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
     let instructions = blocks.flat_map(|block| block.get_instructions());
     instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load).count()
 }
 
-/// Returns this machine, as LLVM's passes want it.
+/// Returns LLVM's description of this machine, which the passes need.
 pub fn machine() -> Result<TargetMachine, Box<dyn Error>> {
     Target::initialize_native(&InitializationConfig::default())?;
     let triple = TargetMachine::get_default_triple();
@@ -35,18 +35,18 @@ pub fn machine() -> Result<TargetMachine, Box<dyn Error>> {
         .ok_or_else(|| "no machine".into())
 }
 
-/// Returns the loads before and after the optimiser.
+/// Returns the number of loads before and after the optimiser.
 pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     let mut types = Declarations::new(Layout::x86_64());
-    // Regions: bytes that hold anything, at any alignment, and elements of one type.
+    // Regions. `char`: any values, at any alignment. Other types: elements of that type only.
     types.region("memory 0", "char")?;
     types.region("table 0", "void *")?;
     types.region("numbers", "double")?;
-    // Imports may be one object: a region with several names.
+    // Imported memories may be one object: declare one region with several names.
     types.region("imported memories", "char")?;
     types.alias("memory 1", "imported memories")?;
     types.alias("memory 2", "imported memories")?;
-    // Members of which the runtime knows offset, size and name.
+    // Members that have only a name, an offset and a size.
     let word = ScalarLayout { size: 8, align: 8 };
     let mut context = Record::structure("VMContext").size(1320);
     for (name, offset) in [("memory 0 length", 1304), ("memory 0 base", 1312)] {
@@ -72,7 +72,7 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
         |number| function.get_nth_param(number).expect("there are five").into_pointer_value();
     let at = |pointer, offset| {
         let offset = i64.const_int(offset, false);
-        // SAFETY: the objects are as large.
+        // SAFETY: the code is never run.
         unsafe { builder.build_in_bounds_gep(context.i8_type(), pointer, &[offset], "") }
     };
     let mut sum = i64.const_zero();
@@ -104,7 +104,7 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
 
     let before = loads(&module);
     module.run_passes("default<O2>", &machine()?, PassBuilderOptions::create())?;
-    // Length, base and table are loaded once; the second import may be the first, which is stored to.
+    // Left: one load each of length, base and table, and 4 of memory 2, which may be memory 1.
     Ok([before, loads(&module)])
 }
 

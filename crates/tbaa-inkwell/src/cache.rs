@@ -1,4 +1,4 @@
-//! A JIT and its bitcode, stored together.
+//! Stores a JIT and its bitcode together, and loads them again.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -6,29 +6,29 @@ use inkwell::module::Module;
 use tbaa::parts::fnv;
 use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 
-/// The first bytes of a stored JIT; the last of them counts its forms.
+/// The first bytes of a stored JIT; the last byte is the version of the format.
 const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
 
 /// The reason why a JIT and its bitcode cannot be stored, or loaded again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// The JIT.
+    /// The JIT cannot be saved or loaded.
     #[error(transparent)]
     Jit(#[from] SaveError),
-    /// The stored bytes were changed since, or cut, or are something else.
+    /// The stored bytes were changed or cut, or were not written by [`save`].
     #[error("a stored JIT that cannot be read ({0}): compile again")]
     Damaged(String),
-    /// LLVM refuses a module, in LLVM's words.
+    /// LLVM rejects a module; the text is LLVM's message.
     #[error("LLVM refuses stored bitcode: {0}")]
     Llvm(String),
 }
 
-/// Returns a JIT and modules of its code as bytes, for [`load`]: a cache from which another process
-/// continues.
+/// Returns the bytes of a JIT and of modules with its code. [`load`] reads them, also in another
+/// process.
 ///
-/// NB: store them together, and replace them together. Modules of two states that diverged must not
-/// be linked: see [`Jit::save`].
+/// NB: store and replace them together. If two copies of one JIT went on separately, never link
+/// their modules: see [`Jit::save`].
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
     Ok([MAGIC, &fnv(&bytes).to_le_bytes()[..], &bytes].concat())
 }
 
-/// Returns the JIT and the modules stored by [`save`].
+/// Returns the JIT and the modules that [`save`] stored.
 ///
 /// # Errors
 ///

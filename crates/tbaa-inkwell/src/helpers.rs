@@ -1,4 +1,4 @@
-//! Runtime helpers that clang compiled.
+//! Tags for runtime helpers that clang compiled.
 
 use inkwell::module::Module;
 use inkwell::values::{InstructionOpcode, InstructionValue};
@@ -9,14 +9,13 @@ use tbaa_lower::emit::{Jit, JitError};
 use crate::tagger::remove;
 use crate::{AttachError, Attached, ModuleTags, Tagger};
 
-/// Gives the JIT's own tags to the accesses of a module of helpers, which clang compiled and the
-/// JIT links in.
+/// The accesses of a module of runtime helpers, with their tags under the JIT's declarations. clang
+/// compiled the helpers, and the JIT links them in.
 ///
-/// clang's tags are under clang's root, and the JIT's lowered ones under another: LLVM would assume
-/// that each access of a helper may change all of the JIT's memory. [`Helpers::read`] finds the tag
-/// under the JIT's declarations for each access of a helper, and [`Helpers::attach`] replaces it by
-/// the JIT's nodes for such an access. Read the helpers before you request places, so that their
-/// tags are lowered together.
+/// clang's tags have another root than the JIT's tags, so LLVM would assume that each access of a
+/// helper may change all of the JIT's memory. [`Helpers::read`] finds the JIT's tag for each access
+/// of a helper, and [`Helpers::attach`] replaces clang's tag by it. Read the helpers before you
+/// request places, so that the JIT computes all tags together.
 ///
 /// clang tags union members in helpers as `char`, which may alias everything.
 #[derive(Debug)]
@@ -26,14 +25,14 @@ pub struct Helpers<'ctx> {
     kinds: [u32; 2],
 }
 
-/// The reason why helpers cannot be read, or get no tags.
+/// The reason why helpers cannot be read or tagged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {
-    /// The module's own nodes do not fit into a graph.
+    /// The module's own metadata nodes do not fit into a graph.
     #[error(transparent)]
     Graph(GraphError),
-    /// The tags cannot be made: a member has another type than was declared.
+    /// The tags cannot be made: the helpers and the JIT declare a member with different types.
     #[error("helpers: {0}")]
     Jit(#[from] JitError),
     /// A tag cannot be attached.
@@ -41,9 +40,8 @@ pub enum HelperError {
     Attach(#[from] AttachError),
 }
 
-/// Checks helpers that keep clang's tags, before they are linked: that these tags
-/// are the ones that [`JitOptions::shared`](tbaa_lower::emit::JitOptions::shared)
-/// assumes.
+/// Checks helpers that keep clang's tags. Returns an error if these tags are not the ones that
+/// [`JitOptions::shared`](tbaa_lower::emit::JitOptions::shared) assumes. Call it before linking.
 ///
 /// # Errors
 ///
@@ -54,7 +52,7 @@ pub fn check_shared(module: &Module<'_>, jit: &Jit) -> Result<(), HelperError> {
 }
 
 impl<'ctx> Helpers<'ctx> {
-    /// Finds the tags of a module's accesses under the JIT's declarations.
+    /// Finds the JIT's tag for each access of a module.
     ///
     /// # Errors
     ///
@@ -64,7 +62,7 @@ impl<'ctx> Helpers<'ctx> {
         let context = module.get_context();
         let kinds = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
         let theirs = ModuleTags::read(module).map_err(HelperError::Graph)?;
-        // A helper has many accesses and few tags.
+        // Translate each tag once: a helper has many accesses and few tags.
         let ours = jit.adopt(&theirs.graph)?;
         let of = |tag: TagId| ours.get(tag.index()).copied().flatten();
         let accesses =
@@ -78,16 +76,15 @@ impl<'ctx> Helpers<'ctx> {
         Ok(Helpers { accesses, copies: copies.collect(), kinds })
     }
 
-    /// Puts the JIT's tags and scopes in place of clang's. An access that no
-    /// tag was found for goes without. Returns how many accesses have a tag or
-    /// scopes, and how many have none.
+    /// Replaces clang's tags by the JIT's tags and scopes. If no tag was found, clang's tag is only
+    /// removed. Returns the number of accesses with a tag or scopes, and the number of those
+    /// without.
     ///
-    /// A bisection leaves off these tags as it does all others; clang's own are
-    /// gone in any case.
+    /// If a bisection omits some tags, these are omitted too; clang's own tags are removed anyway.
     ///
     /// # Errors
     ///
-    /// [`HelperError`]; the instructions before are changed then.
+    /// [`HelperError`]; earlier instructions may have changed then.
     pub fn attach(&self, tagger: &Tagger, jit: &mut Jit) -> Result<(usize, usize), HelperError> {
         let (mut with, mut without) = (0, 0);
         for (instruction, tag) in &self.accesses {
@@ -106,7 +103,7 @@ impl<'ctx> Helpers<'ctx> {
             let Some(entries) = entries else { continue };
             match jit.copy(entries) {
                 Ok(nodes) => tagger.attach_recorded(&nodes, *instruction)?,
-                // Overlapping entries, which clang has written, are left out.
+                // clang wrote entries that overlap: attach nothing.
                 Err(JitError::Declare(DeclareError::Build(_))) => {}
                 Err(error) => return Err(error.into()),
             }

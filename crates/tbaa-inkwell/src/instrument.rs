@@ -1,4 +1,4 @@
-//! Checks of tags at run time.
+//! Adds run-time checks of tags to a module.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -18,8 +18,8 @@ pub enum InstrumentError {
     Llvm(String),
 }
 
-/// Returns a copy of a module that calls `libtbaa_witness` before each tagged access, and the list
-/// of places that are not checked.
+/// Returns a copy of a module that calls the library `libtbaa_witness` before each tagged access.
+/// Also returns the accesses that are not checked.
 ///
 /// Call it when the module is complete, before it is optimised, and compile the copy. The JIT must
 /// find the library's functions and variables: link the library into the program with `-rdynamic`,

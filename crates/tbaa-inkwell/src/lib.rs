@@ -1,16 +1,16 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
-//! A [`Jit`] has the declared types, and a place for each path; a [`Tagger`] attaches the metadata
-//! to a load or store there. [`LlvmSink`] does the same for front ends that use `llvm-sys`.
+//! A [`Jit`] holds declared types, and has a place for each path, such as `Node.next`. A [`Tagger`]
+//! attaches metadata to loads and stores. [`LlvmSink`] is for front ends with `llvm-sys`.
 //!
 //! # Features
 //!
-//! One for each version of LLVM, with inkwell's names; exactly one must be on.
-//! `llvm22-1-prefer-dynamic` is the default, and is tested. For another, switch the default
-//! features off. inkwell's own features decide how LLVM is linked.
+//! There is one feature for each version of LLVM, with inkwell's names. Exactly one must be on.
+//! `llvm22-1-prefer-dynamic` is the default, and is tested. For another version, switch off the
+//! default features. inkwell's own features decide how LLVM is linked.
 //!
-//! `plugin`: `run_passes`, LLVM 22's passes with the exact relation of a module's
-//! classes. It compiles C++ with LLVM's headers.
+//! `plugin`: adds `run_passes`, which runs LLVM 22's passes with the exact alias relation between
+//! the module's tags. It compiles C++ with LLVM's headers.
 
 pub mod cache;
 mod helpers;
@@ -39,7 +39,7 @@ pub use tbaa_lower::emit::{
     Attachments, Jit, JitError, JitOptions, MisuseError, Recorded, TagForm, Tagged, TaggedPlace,
 };
 
-// The version of inkwell that is spoken here.
+// The version of inkwell that this crate uses.
 pub use inkwell;
 
 #[cfg(doctest)]

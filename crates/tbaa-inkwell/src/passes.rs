@@ -1,12 +1,12 @@
-//! LLVM's passes with the plugin's analysis.
+//! Runs LLVM's passes with the plugin's alias analysis.
 
 use std::ptr::NonNull;
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-/// Runs passes, such as `default<O2>`, on a module. Like inkwell's `run_passes`, but LLVM's alias
-/// analyses also use the relation of the module's classes, if it has one, after all others.
+/// Runs passes, such as `default<O2>`, like inkwell's `run_passes`. LLVM's alias analyses also use
+/// the table in the module's `!tbaa.relations`, if it has one, after all other analyses.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub fn run_passes(
     passes: &str,
     machine: &TargetMachine,
 ) -> Result<(), String> {
-    // SAFETY: both are alive, and inkwell's contexts stay on their thread.
+    // SAFETY: module and machine are alive, and inkwell's contexts stay on their thread.
     unsafe {
         tbaa_plugin::run_passes(
             module.as_mut_ptr().cast(),

@@ -1,4 +1,4 @@
-//! Reading TBAA back from a module.
+//! Reads a module's TBAA metadata.
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
@@ -16,10 +16,10 @@ use std::ptr;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{CopyId, Graph, GraphError, Int, NodeId, Operand, TagId};
 
-/// The TBAA of a module: its nodes as a graph, and the instructions with it.
+/// The TBAA metadata of a module: a graph of its nodes, and the instructions that have them.
 #[derive(Debug)]
 pub struct ModuleTags<'ctx> {
-    /// The nodes.
+    /// The metadata nodes.
     pub graph: Graph,
     /// The instructions with `!tbaa`, in the module's order.
     pub accesses: Vec<Attached<'ctx, TagId>>,
@@ -27,7 +27,7 @@ pub struct ModuleTags<'ctx> {
     pub copies: Vec<Attached<'ctx, CopyId>>,
 }
 
-/// An instruction with a node of a [`ModuleTags`].
+/// An instruction of a [`ModuleTags`], and the node that is attached to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Attached<'ctx, Id> {
     /// The instruction.
@@ -37,11 +37,11 @@ pub struct Attached<'ctx, Id> {
 }
 
 impl<'ctx> ModuleTags<'ctx> {
-    /// Reads a module's TBAA. Malformed nodes are read as they are; [`tbaa::wellformed`] detects
-    /// them.
+    /// Reads a module's TBAA metadata. Malformed nodes are read as they are; [`tbaa::wellformed`]
+    /// detects them.
     ///
-    /// NB: `llvm-c` does not tell whether a node is distinct. This is found by requesting a uniqued
-    /// node with the same operands, which stays in the context if it is new.
+    /// NB: `llvm-c` cannot tell whether a node is distinct. To find out, this requests a uniqued
+    /// node with the same operands. If there was none, the new one stays in the context.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl<'ctx> ModuleTags<'ctx> {
     }
 }
 
-/// A module's instructions, in order.
+/// Returns a module's instructions, in order.
 pub(crate) fn instructions<'ctx>(
     module: &Module<'ctx>,
 ) -> impl Iterator<Item = InstructionValue<'ctx>> {
@@ -77,7 +77,7 @@ pub(crate) fn instructions<'ctx>(
         .flat_map(|block| block.get_instructions())
 }
 
-/// The nodes that a module's attachments lead to.
+/// The nodes that instructions refer to, directly or through other nodes.
 #[derive(Default)]
 struct Nodes {
     numbers: HashMap<LLVMMetadataRef, usize>,
@@ -99,7 +99,7 @@ enum Read {
 }
 
 impl Nodes {
-    /// Reads a node, and all that it leads to. Returns its number.
+    /// Adds a node, and every node that it refers to. Returns the node's index.
     fn add(&mut self, context: LLVMContextRef, node: MetadataValue<'_>) -> usize {
         let mut found = Vec::new();
         let first = self.number(node.as_value_ref(), &mut found);
@@ -121,7 +121,7 @@ impl Nodes {
         first
     }
 
-    /// Returns the number of a node; a new one is added to `found`.
+    /// Returns the index of a node. Adds a node that is new to `found`.
     fn number(&mut self, value: LLVMValueRef, found: &mut Vec<(usize, LLVMValueRef)>) -> usize {
         // SAFETY: the value is a node.
         let node = unsafe { LLVMValueAsMetadata(value) };
@@ -151,7 +151,7 @@ impl Nodes {
     }
 }
 
-/// Returns whether a uniqued node with the same operands is another.
+/// Returns whether LLVM's uniqued node with these operands is not `node`.
 fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValueRef]) -> bool {
     // SAFETY: the operands are values of the context, or null.
     unsafe {
@@ -165,7 +165,7 @@ fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValu
     }
 }
 
-/// Reads an operand that is not a node of operands.
+/// Reads an operand that is not a tuple, as defined by [`is_tuple`].
 fn leaf(operand: LLVMValueRef) -> Read {
     if operand.is_null() {
         return Read::Null;
@@ -185,7 +185,7 @@ fn leaf(operand: LLVMValueRef) -> Read {
             }
         }
         if !LLVMIsAGlobalValue(operand).is_null() {
-            // Printed, it would be all of the function.
+            // Do not print it: LLVM would print the whole function.
             let mut len = 0;
             let name = LLVMGetValueName2(operand, &raw mut len);
             let name = bytes(name.cast(), len);
@@ -209,9 +209,9 @@ unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
     }
 }
 
-/// Returns whether an operand is a node of operands, and not one of debug information.
+/// Returns whether an operand is a tuple: a node of operands, and not of debug information.
 fn is_tuple(operand: LLVMValueRef) -> bool {
-    // SAFETY: a value, which is treated as metadata only if it is.
+    // SAFETY: the operand is a value, and treated as metadata only if it is metadata.
     unsafe {
         !operand.is_null()
             && !LLVMIsAMDNode(operand).is_null()

@@ -1,4 +1,4 @@
-//! The relation of a module's classes.
+//! Writes a module's alias table: each row says which classes of accesses one class may alias.
 
 use std::collections::HashSet;
 
@@ -14,19 +14,19 @@ use crate::Metadata;
 /// The named metadata that the plugin reads.
 const NAME: &std::ffi::CStr = c"tbaa.relations";
 
-/// The relations in the module of the last function.
+/// The rows of the module that contains the function to which rows were last added.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     of: Option<(LLVMValueRef, LLVMModuleRef)>,
-    /// The number of the module's rows,
+    /// The number of rows in the module.
     count: usize,
-    /// and the rows.
+    /// The rows in the module.
     there: HashSet<LLVMValueRef>,
 }
 
 impl Relations {
-    /// Adds rows to the module of an instruction, unless it has them. An instruction without a
-    /// module is ignored: its classes may then alias everything.
+    /// Adds rows to an instruction's module, unless it has them. Ignores an instruction without a
+    /// module: LLVM then assumes that its class may alias everything.
     pub(crate) fn add(&mut self, rows: Metadata<'_>, to: InstructionValue<'_>) {
         let function = to.get_parent().and_then(|block| block.get_parent());
         let Some(function) = function else { return };
@@ -40,8 +40,8 @@ impl Relations {
         unsafe {
             let count = LLVMGetNamedMetadataNumOperands(module, NAME.as_ptr()) as usize;
             let of = Some((function.as_value_ref(), module));
-            // A function and its module may be at the address of old ones. The module then
-            // has another number of rows.
+            // A new function and module may have the addresses of freed ones. The number of rows in
+            // the module then differs from `count`.
             if self.of != of || self.count != count {
                 let mut list = vec![std::ptr::null_mut(); count];
                 LLVMGetNamedMetadataOperands(module, NAME.as_ptr(), list.as_mut_ptr());

@@ -1,4 +1,4 @@
-//! LLVM's own metadata as a sink.
+//! Creates metadata nodes in an LLVM context.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,15 +32,15 @@ impl fmt::Debug for Metadata<'_> {
 }
 
 impl<'ctx> Metadata<'ctx> {
-    /// Returns the node as `llvm-c` has it.
+    /// Returns the node for use with `llvm-c`.
     pub fn as_raw(self) -> LLVMMetadataRef {
         self.node
     }
 
     /// Returns the node as a value, to be attached to an instruction.
     ///
-    /// NB: LLVM takes a node with one operand that is null or an integer for
-    /// something else; no tag is one.
+    /// NB: LLVM does not treat a node as a tag if its only operand is null or an integer; no tag is
+    /// like that.
     #[must_use]
     pub fn as_value(self) -> MetadataValue<'ctx> {
         // SAFETY: the node is in the context, which is alive.
@@ -52,29 +52,29 @@ impl<'ctx> Metadata<'ctx> {
     }
 }
 
-/// The nodes that LLVM does not have.
+/// The reason why LLVM cannot create a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {
-    /// An integer type that LLVM does not have: it has 1 to 2^23 bits.
+    /// The width of an integer type that LLVM does not have: LLVM's have 1 to 2^23 bits.
     #[error("an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; offsets are `i64`")]
     IntegerWidth {
         /// The requested number of bits.
         bits: u32,
     },
-    /// A distinct node whose first operand is not the node itself: `llvm-c` makes these since
-    /// LLVM 17. Domains and scopes have themselves there.
+    /// A distinct node whose first operand is not the node itself: `llvm-c` of LLVM 16 and older
+    /// cannot make one. Domains and scopes always work: their first operand is the node itself.
     #[error("LLVM before 17 makes no distinct node whose first operand is another")]
     Distinct,
-    /// A node whose operand is in another LLVM context.
+    /// An operand that is a node of another LLVM context.
     #[error("a node of another LLVM context is no operand here; make one emitter for each context")]
     OtherContext,
 }
 
-/// LLVM: `IntegerType::MAX_INT_BITS`.
+/// The limit in LLVM: `IntegerType::MAX_INT_BITS`.
 const MAX_INTEGER_BITS: u32 = 1 << 23;
 
-/// Makes nodes in an LLVM context, through inkwell or `llvm-sys`.
+/// Creates nodes in an LLVM context, through inkwell or `llvm-sys`.
 ///
 /// The nodes live as long as the context. The sink cannot outlive the context, so it is never used
 /// with another context at the same address.
@@ -125,7 +125,7 @@ impl<'ctx> LlvmSink<'ctx> {
             SinkOperand::Int(Int { bits, .. }) if !(1..=MAX_INTEGER_BITS).contains(bits) => {
                 return Err(SinkError::IntegerWidth { bits: *bits });
             }
-            // SAFETY: the type is one of the context.
+            // SAFETY: the integer type is in the context.
             SinkOperand::Int(int) => unsafe {
                 let ty = LLVMIntTypeInContext(self.context, int.bits);
                 LLVMValueAsMetadata(LLVMConstInt(ty, int.value, 0))
@@ -149,7 +149,7 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
     ) -> Result<Metadata<'ctx>, SinkError> {
         let nodes = operands.iter().map(|operand| self.operand(operand));
         let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        // A distinct node without operands has none to make it distinct by: it gets itself.
+        // A distinct node without operands gets itself as operand: that makes it distinct.
         let is_empty = operands.is_empty();
         let itself = |at: usize| is_empty || matches!(operands.get(at), Some(SinkOperand::Itself));
         let node = if storage == Storage::Uniqued && !(0..operands.len()).any(itself) {

@@ -16,8 +16,8 @@ use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::Size;
 
-/// Returns the number of bytes that a load, store, `va_arg` or atomic accesses; unknown if the type
-/// has no constant size. `None` for any other instruction, and for one in no module.
+/// Returns the number of bytes that a load, store, `va_arg` or atomic accesses. It is unknown if
+/// the type has no constant size. `None` for other instructions, and outside a module.
 pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
     // SAFETY: the instruction is alive, and so is its type.
     unsafe { store_size(instruction.as_value_ref(), accessed(instruction)?) }
@@ -40,8 +40,8 @@ fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     }
 }
 
-/// Returns the number of bytes of the largest scalar in the accessed type; for an array or vector
-/// this is an element. 0 if the type does not determine it.
+/// Returns the number of bytes of the largest scalar in the accessed type. For an array or vector
+/// this is the size of an element. 0 if no size is known.
 pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
     let mut most = 0;
     // SAFETY: the instruction is alive, and so are its type and the types inside.
@@ -59,7 +59,7 @@ pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
 ///
 /// # Safety
 ///
-/// Both must be alive.
+/// The instruction and the type must be alive.
 unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size> {
     // SAFETY: as above, and only sized types are measured.
     unsafe {
@@ -98,18 +98,18 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     }
 }
 
-/// Calls `each` with every type inside a type that is no struct, array or fixed vector, until a call
-/// returns `false`. Returns whether all returned `true`.
+/// Calls `each` with every type inside `ty` that is not a struct, array or fixed-length vector,
+/// until a call returns `false`. Returns `true` if all calls did.
 ///
 /// # Safety
 ///
 /// The type must be alive.
 unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bool) -> bool {
     let mut work: Vec<LLVMTypeRef> = ty.into_iter().collect();
-    // A struct may occur in another exponentially often, so each is entered once.
+    // Visit each struct type once: nested structs may contain one type exponentially often.
     let mut seen = HashSet::new();
     while let Some(ty) = work.pop() {
-        // SAFETY: as above, and each kind has the property that is read.
+        // SAFETY: as above, and the kind of the type allows each call.
         unsafe {
             match LLVMGetTypeKind(ty) {
                 LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => {
@@ -131,16 +131,16 @@ unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bo
 /// The effect of a call on the memory that its arguments point to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Callee {
-    /// An LLVM intrinsic that copies or fills memory, with the number of bytes.
+    /// An LLVM intrinsic that copies or fills memory, and the number of bytes.
     Copies(Size),
-    /// Another LLVM intrinsic, such as a masked store. It accesses as much as it returns, or else
-    /// the vectors in its arguments. `None` as in [`size_of`].
+    /// Another LLVM intrinsic, such as a masked store, and the number of bytes: that of its result,
+    /// or else of its vector arguments. `None` means what it means in [`size_of`].
     Intrinsic(Option<Size>),
-    /// A function that is not LLVM's.
+    /// A function that is not an LLVM intrinsic.
     Other,
 }
 
-/// Intrinsics whose types do not determine the end of the accessed bytes.
+/// Prefixes of intrinsics whose types do not determine how many bytes they access.
 const WITHOUT_WIDTH: [&[u8]; 3] =
     [b"llvm.matrix.", b"llvm.experimental.vp.strided.", b"llvm.experimental.memset."];
 
@@ -190,11 +190,11 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
     }
 }
 
-/// Attributes of pointer arguments whose memory belongs to the call: the callee's copy of an
-/// argument, or the place of the result.
+/// Attributes of pointer arguments that make the call itself access memory: the memory is the
+/// callee's copy of an argument, or holds the result.
 const OWN_MEMORY: [&str; 4] = ["byval", "sret", "inalloca", "preallocated"];
 
-/// Returns the attribute of an argument whose memory the call itself accesses, besides the callee.
+/// Returns the attribute of an argument whose memory the call itself accesses, not only its callee.
 pub(crate) fn own_memory(call: InstructionValue<'_>) -> Option<&'static str> {
     let value = call.as_value_ref();
     OWN_MEMORY.into_iter().find(|name| {

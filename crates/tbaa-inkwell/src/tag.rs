@@ -1,4 +1,4 @@
-//! Tags for a module that has none.
+//! Adds tags to a module that has none.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::{LlvmSink, SinkError};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TagCounts {
-    /// The accesses that have a tag now.
+    /// The number of accesses that got a tag.
     pub tagged: usize,
-    /// The number of accesses without a tag of ours, by the reason.
+    /// The number of accesses that got no tag, for each reason.
     pub untagged: BTreeMap<Untagged, usize>,
 }
 
-/// The reason why a module got no tags.
+/// The reason why no access of a module got a tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagModuleError {
     /// LLVM's text of the module cannot be read.
     #[error(transparent)]
     Text(TextError),
-    /// Tags would be wrong, or cannot be found.
+    /// Tags would be wrong, or cannot be computed.
     #[error(transparent)]
     Tag(TagError),
     /// A tag cannot be made in the module's context.
@@ -35,14 +35,14 @@ pub enum TagModuleError {
     Emit(EmitError<SinkError>),
 }
 
-/// Gives a module's accesses tags, from the places that its `getelementptr`s name, as
-/// [`tbaa_tag::tag`] does. What the program must keep to is [`tbaa_tag::PROMISE`].
+/// Gives tags to a module's accesses, derived from the types in its `getelementptr`s, like
+/// [`tbaa_tag::tag`]. [`tbaa_tag::PROMISE`] is what the program must guarantee.
 ///
 /// Call it when the module is complete and has its data layout, before any of LLVM's passes.
 ///
 /// # Errors
 ///
-/// [`TagModuleError`]; the module is as it was then.
+/// [`TagModuleError`]; the module is then unchanged.
 ///
 /// # Panics
 ///

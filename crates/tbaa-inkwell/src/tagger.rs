@@ -1,4 +1,4 @@
-//! Attaching to instructions.
+//! Attaches metadata to instructions, for access to a place: what a path such as `S.x` names.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,14 +24,14 @@ use crate::relations::Relations;
 use crate::size::{Callee, callee, element_of, own_memory, pointer_size, size_of};
 use crate::{LlvmSink, Metadata, SinkError};
 
-/// The reason why nothing was attached.
+/// The reason why no metadata was attached.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// A node cannot be made in LLVM.
+    /// LLVM cannot create a node.
     #[error(transparent)]
     Emit(#[from] EmitError<SinkError>),
-    /// The instruction does not access what the place describes.
+    /// The instruction accesses other bytes than the place describes, or writes immutable memory.
     #[error(transparent)]
     Misuse(#[from] MisuseError),
     /// The instruction cannot have a tag: LLVM's verifier would reject the module.
@@ -46,34 +46,34 @@ pub enum AttachError {
     #[error("the instruction is in another LLVM context than the tagger; make one for each")]
     OtherContext,
     /// The call has an argument with this attribute: the call itself accesses the argument's
-    /// memory, besides its callee. LLVM would delete the stores that fill it.
+    /// memory, not only its callee. If it had a tag, LLVM would delete the stores to this memory.
     #[error(
         "a call with a `{0}` argument accesses the argument's memory too, which no place names, \
          and LLVM would delete the stores that fill it: leave the call without a tag, or pass a \
          plain pointer"
     )]
     OwnMemory(&'static str),
-    /// A pointer has more bytes by the module's data layout than by the declarations.
+    /// A pointer has another size in the module's data layout than in the declarations.
     #[error(
         "a pointer has {module} bytes by the module's data layout, and `{path}` has {declared}: \
          give the module the data layout of the target that the types are declared for (a module \
          without one has pointers of 8 bytes), and do so before code is built"
     )]
     Layout {
-        /// The place.
+        /// The path of the place.
         path: String,
-        /// Bytes by the module's data layout.
+        /// The number of bytes by the module's data layout.
         module: u64,
-        /// Bytes of the place.
+        /// The number of bytes of the place.
         declared: u64,
     },
 }
 
 /// Attaches tags, scopes, alignment and volatility to the instructions of one LLVM context.
 ///
-/// Make one for each context, and keep it: what is emitted stays emitted. It borrows nothing, so
-/// that one value may own both the context and its tagger, and it is used by `&self`. When the
-/// context is gone, it attaches nothing.
+/// Make one for each context, and keep it, because it creates each node only once. It borrows
+/// nothing: one struct may own both the context and its tagger. Its methods take `&self`. Once the
+/// context is dropped, it attaches nothing.
 ///
 /// ```
 /// use inkwell::values::BasicValue;
@@ -115,75 +115,75 @@ pub enum AttachError {
 #[derive(Debug)]
 pub struct Tagger {
     context: LLVMContextRef,
-    /// The name of a type that no context has but this one: another may come to be at its address.
+    /// The name of a type that only this context has: a later context may have the same address.
     mark: CString,
-    /// LLVM's numbers of `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias`.
+    /// LLVM's kind ids of `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias`.
     kinds: [u32; 4],
     state: RefCell<State>,
 }
 
-// SAFETY: the context is used only with an instruction of it, or another value that borrows it, which
-// is on the thread that has the context. What is kept of it is addresses.
+// SAFETY: the context is used only together with an instruction or value that borrows it, so only
+// on the thread that has the context. Otherwise the tagger holds only addresses.
 unsafe impl Send for Tagger {}
 
-/// The part of a tagger that changes.
+/// The part of a tagger that changes while it is used.
 #[derive(Debug)]
 struct State {
-    /// Makes nodes while the context is known to live.
+    /// Creates nodes, only while the context is known to be alive.
     emitter: Emitter<LlvmSink<'static>>,
     bisect: Bisect,
-    /// The number of requested attachments in each function, if names are needed.
+    /// The number of attachments requested in each function, if the bisection needs names.
     asked: HashMap<Vec<u8>, u64>,
-    /// The name of the last attachment that the bisection kept.
+    /// The function and instruction of the last attachment that the bisection allowed.
     last: Option<String>,
     relations: Relations,
 }
 
 impl Tagger {
-    /// Returns a tagger for a context. It leaves off tags as the environment
-    /// variable `TBAA_BISECT` says: see [`Bisect`].
+    /// Returns a tagger for a context. The environment variable `TBAA_BISECT` can make it omit some
+    /// tags, to find a wrong one: see [`Bisect`].
     ///
     /// # Errors
     ///
-    /// [`BisectError`] where the variable says nothing.
+    /// [`BisectError`] if the variable's value is not valid.
     pub fn new<'ctx>(context: impl AsContextRef<'ctx>) -> Result<Self, BisectError> {
         Ok(Self::with_sink(LlvmSink::new(context), Bisect::from_env()?))
     }
 
-    /// Returns a tagger for a sink's context that omits tags as `bisect` says; the environment is
-    /// ignored.
+    /// Returns a tagger for a sink's context, which omits the tags that `bisect` selects. It
+    /// ignores the environment variable.
     #[must_use]
     pub fn with_sink(sink: LlvmSink<'_>, bisect: Bisect) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let context = sink.context();
         let kind = |name: &str| {
-            // SAFETY: the context is alive, and the name as long as said.
+            // SAFETY: the context is alive, and the name has this length.
             unsafe { LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32) }
         };
         let kinds = ["tbaa", "tbaa.struct", "alias.scope", "noalias"].map(kind);
         let mark = format!("tbaa.tagger.{}", NEXT.fetch_add(1, Relaxed));
         let mark = CString::new(mark).unwrap_or_default();
-        // SAFETY: the context is alive. A type that nothing uses is in no module.
+        // SAFETY: the context is alive. The new type appears in no module: nothing uses it.
         unsafe { LLVMStructCreateNamed(context, mark.as_ptr()) };
-        // SAFETY: it makes nodes only while the context is known to live.
+        // SAFETY: the sink creates nodes only while the context is known to be alive.
         let emitter = Emitter::new(unsafe { LlvmSink::from_raw(context) });
         let (asked, relations) = (HashMap::new(), Relations::default());
         let state = State { emitter, bisect, asked, last: None, relations };
         Tagger { context, mark, kinds, state: RefCell::new(state) }
     }
 
-    /// Returns the bisection, with the number of attachments so far.
+    /// Returns the bisection, which counts the attachments so far.
     pub fn bisect(&self) -> Bisect {
         self.state.borrow().bisect.clone()
     }
 
-    /// Returns the last attachment that a bisection by number kept: function and instruction.
+    /// Returns the last attachment that a bisection by number allows, as function and instruction;
     /// `None` before the limit is reached.
     pub fn last_kept(&self) -> Option<String> {
         self.state.borrow().last.clone()
     }
 
-    /// Lends the emitter, for nodes that are attached by other means.
+    /// Lends the emitter, which creates nodes that you attach by other means.
     ///
     /// # Errors
     ///
@@ -200,36 +200,36 @@ impl Tagger {
         self.check_context(context.as_ctx_ref())?;
         let mut state = self.state.borrow_mut();
         let emitter: *mut Emitter<LlvmSink<'static>> = &raw mut state.emitter;
-        // SAFETY: lifetimes have no part in the layout, and the context lives for 'ctx.
+        // SAFETY: lifetimes do not affect the layout, and the context lives for 'ctx.
         Ok(make(unsafe { &mut *emitter.cast::<Emitter<LlvmSink<'ctx>>>() }))
     }
 
-    /// Checks that a context, which is alive, is the one that the nodes are in. Who was lent the
-    /// emitter may have put one of another context into its place.
+    /// Checks that a live context is the one that contains the emitter's nodes. A caller of `emit`
+    /// may have replaced the emitter by that of another context.
     fn check_context(&self, context: LLVMContextRef) -> Result<(), AttachError> {
-        // SAFETY: the context is alive, and the name ends.
+        // SAFETY: the context is alive, and the name ends with a zero.
         let is_it = context == self.context
             && self.state.borrow().emitter.sink().context() == context
             && !unsafe { LLVMGetTypeByName2(context, self.mark.as_ptr()) }.is_null();
         if is_it { Ok(()) } else { Err(AttachError::OtherContext) }
     }
 
-    /// Attaches the metadata for an access at a place: tag and scopes, the known alignment, and
-    /// volatility. For [classes](tbaa_lower::emit::TagForm::Classes) the module also gets the
-    /// relation, so the instruction must be in a module.
+    /// Attaches the metadata for an access at a place: tag, scopes, known alignment and volatility.
+    /// The form [`Classes`](tbaa_lower::emit::TagForm::Classes) also adds its table to the module,
+    /// so the instruction must be in one.
     ///
-    /// An access must end inside the place, or be a [run](tbaa::declare::Place::run) of whole
-    /// elements, and must not store to immutable memory. This applies to loads, stores and atomics,
-    /// to copies and fills (`memcpy`, `memset`), and to LLVM's other intrinsics, such as masked
-    /// stores. For any other call, a place means that the call accesses only this place, like one
-    /// from [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag never says that memory is
-    /// immutable.
+    /// An access must end inside the place, or cover whole elements of a place that is a
+    /// [run](tbaa::declare::Place::run). It must not store to immutable memory. This applies to
+    /// loads, stores and atomics, to copies and fills (`memcpy`, `memset`), and to other LLVM
+    /// intrinsics, such as masked stores. For any other call, a place means that the call accesses
+    /// only this place, as for [`Jit::call`](tbaa_lower::emit::Jit::call). A tag on a call never
+    /// says that memory is immutable.
     ///
     /// Earlier `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias` attachments are removed.
     ///
-    /// Calls and atomic accesses keep their alignment. So does an access at a place that does not
-    /// know it: a bit-field, a [region](tbaa::declare::Declarations::region) of any bytes. NB: at a
-    /// packed place set an ordering before, or the access is one of alignment 1 by then.
+    /// The alignment of calls and atomic accesses stays. It also stays if the place has no known
+    /// alignment: a bit-field, or a [region](tbaa::declare::Declarations::region) of any bytes. NB:
+    /// at a packed place, set an atomic ordering first; otherwise the access gets alignment 1.
     ///
     /// # Errors
     ///
@@ -276,26 +276,26 @@ impl Tagger {
             }
         };
         let nodes = self.nodes(nodes, opcode)?;
-        // An instruction with an ordering that is none has no other.
+        // An instruction that cannot have an atomic ordering returns an error here.
         let is_plain = instruction.get_atomic_ordering() == Ok(AtomicOrdering::NotAtomic);
         let Place { bits, align, aligned, .. } = *place.place();
         if let (true, true, None, Ok(align)) = (is_plain, aligned, bits, u32::try_from(align)) {
-            // Cannot fail: it is a load or a store.
+            // This cannot fail: it is a load or a store.
             let _ = instruction.set_alignment(align.max(1));
         }
         if place.place().volatile {
-            // A call has an operand for it.
+            // This fails for a call, whose volatility is an operand: ignore the error.
             let _ = instruction.set_volatile(true);
         }
         self.replace(nodes, instruction)
     }
 
-    /// Attaches the metadata for a call that touches only some memory, besides memory that nobody
-    /// else accesses.
+    /// Attaches the metadata for a call that accesses only the memory that `touched` describes, and
+    /// memory that no other code accesses.
     ///
-    /// NB: a call that allocates or frees memory touches that memory too:
+    /// NB: a call that allocates or frees memory touches that memory too: see
     /// [`Jit::allocating_call`](tbaa_lower::emit::Jit::allocating_call). A call that reallocates,
-    /// collects garbage or calls back touches whatever those touch.
+    /// collects garbage or calls back touches all memory that those actions touch.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ impl Tagger {
         self.replace(nodes, call)
     }
 
-    /// Attaches nodes, and removes earlier attachments.
+    /// Removes earlier attachments, and attaches nodes.
     fn replace(
         &self,
         nodes: Attachments<Metadata<'_>>,
@@ -321,7 +321,7 @@ impl Tagger {
         self.put(nodes, instruction)
     }
 
-    /// Attaches nodes that were recorded.
+    /// Creates recorded nodes in LLVM, and attaches them.
     pub(crate) fn attach_recorded(
         &self,
         nodes: &Attachments<Recorded>,
@@ -332,28 +332,28 @@ impl Tagger {
         self.put(nodes, instruction)
     }
 
-    /// Makes nodes in the tagger's context, which lives until they are attached.
+    /// Creates nodes in the tagger's context, which lives until they are attached.
     fn nodes(
         &self,
         nodes: &Attachments<Recorded>,
         opcode: InstructionOpcode,
     ) -> Result<Attachments<Metadata<'static>>, AttachError> {
         let mut state = self.state.borrow_mut();
-        // `emit` lends it, and may get back another.
+        // A caller of `emit` may have replaced the emitter.
         if state.emitter.sink().context() != self.context {
             return Err(AttachError::OtherContext);
         }
         let mut made = state.emitter.attachments(nodes)?;
         if opcode == InstructionOpcode::Invoke {
-            // LLVM's verifier refuses a tag on it, but not scopes.
+            // LLVM's verifier rejects a tag on an invoke, but accepts scopes.
             made.tag = None;
         }
         Ok(made)
     }
 
-    /// Attaches nodes that the [emitter](Tagger::emit) made.
+    /// Attaches nodes that the [emitter](Tagger::emit) created.
     ///
-    /// NB: the nodes' meaning is unknown here, so the only check is that LLVM accepts them.
+    /// NB: their meaning is unknown here, so this only checks that LLVM accepts them.
     ///
     /// # Errors
     ///
@@ -370,7 +370,7 @@ impl Tagger {
         self.put(nodes, instruction)
     }
 
-    /// Attaches nodes to an instruction that was checked.
+    /// Attaches nodes to an instruction that was checked before.
     fn put(
         &self,
         nodes: Attachments<Metadata<'_>>,
@@ -401,10 +401,10 @@ impl Tagger {
         Ok(())
     }
 
-    /// Checks that LLVM lets the instruction have a tag.
+    /// Checks that LLVM's verifier accepts a tag on the instruction.
     ///
-    /// LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not
-    /// have a TBAA access tag!".
+    /// The check in LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not have a
+    /// TBAA access tag!".
     fn check(&self, instruction: InstructionValue<'_>) -> Result<(), AttachError> {
         let opcode = instruction.get_opcode();
         match opcode {
@@ -423,7 +423,7 @@ impl Tagger {
 }
 
 impl State {
-    /// Returns whether the bisection keeps an attachment to the instruction.
+    /// Returns whether the bisection allows an attachment to the instruction.
     fn keep(&mut self, instruction: InstructionValue<'_>) -> bool {
         let mut name = Vec::new();
         if self.bisect.wants_names() {
@@ -435,7 +435,7 @@ impl State {
         self.bisect.keep(&name)
     }
 
-    /// Takes note of the last attachment that a bisection keeps.
+    /// Remembers the instruction if its attachment is the last one that the bisection allows.
     fn note(&mut self, instruction: InstructionValue<'_>) {
         if self.bisect.is_at_limit() {
             let function = function_of(instruction);
@@ -446,13 +446,13 @@ impl State {
     }
 }
 
-/// Removes an instruction's node of a kind.
+/// Removes an instruction's metadata of one kind.
 pub(crate) fn remove(instruction: InstructionValue<'_>, kind: u32) {
-    // SAFETY: the instruction is alive; LLVM removes the kind if it gets no node.
+    // SAFETY: the instruction is alive; LLVM accepts a null node, and removes the kind.
     unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
 }
 
-/// Checks that a call accesses no memory besides what its callee accesses.
+/// Checks that a call accesses no memory except through its callee.
 fn check_arguments(call: InstructionValue<'_>) -> Result<(), AttachError> {
     match call.get_opcode() {
         InstructionOpcode::Call | InstructionOpcode::Invoke => {

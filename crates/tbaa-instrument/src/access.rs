@@ -1,4 +1,4 @@
-//! Loads, stores and atomic accesses.
+//! Checks for loads, stores and atomic accesses.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ impl Current<'_, '_> {
         if let Some(reason) = reason {
             return self.skip(inst, reason);
         }
-        // An atomic operation accesses the type of its operand.
+        // An atomic operation accesses the type of its value operand.
         let Some(size) = self.pass.size(inst.ty) else {
             return self.skip(inst, SkipReason::Size);
         };
@@ -47,7 +47,7 @@ impl Current<'_, '_> {
         let text = self.function.text_of(inst);
         let [atomic, volatile] = [(access.atomic, " atomic"), (access.volatile, " volatile")]
             .map(|it| if it.0 { it.1 } else { "" });
-        // `atomicrmw` and `cmpxchg` say it by their names.
+        // The names of `atomicrmw` and `cmpxchg` already say that they are atomic.
         let atomic = if kinds.len() == 1 { atomic } else { "" };
         let mut what = shortened(format!("{word}{atomic}{volatile} {ty}, ptr {pointer}"));
         for ordering in access.atomic.then(|| orderings(text)).into_iter().flatten() {
@@ -56,10 +56,10 @@ impl Current<'_, '_> {
         self.touch(inst, tag, kinds, (&pointer, &size.store.to_string()), &what);
     }
 
-    /// Inserts the check of an access to memory: `pointer` is the text of an operand, and `size` a
-    /// number or the name of an `i64`. An untagged write, or one by a tag that may alias
-    /// everything, clears its bytes instead. If a tag of the module calls memory constant, these
-    /// are checked as well.
+    /// Inserts the check before an access: `pointer` is the text of an operand, and `size` is a
+    /// number or the name of an `i64`. If the access is an untagged write, or its tag may alias
+    /// everything, it clears what the runtime knows of the bytes instead. But if any tag of the
+    /// module marks constant memory, such writes are checked too.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,
@@ -99,7 +99,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Clears some bytes, for example before an untagged write.
+    /// Clears what the runtime knows of some bytes, for example before an untagged write.
     pub(super) fn forget(&mut self, inst: &Inst, at: usize, pointer: &str, size: &str) {
         let known = size.parse().unwrap_or(0);
         if (1..=inline::MOST_CLEARED).contains(&known) {
@@ -111,14 +111,14 @@ impl Current<'_, '_> {
     }
 }
 
-/// The orderings of an atomic access, as its text has them.
+/// Returns the memory orderings in the text of an atomic access.
 fn orderings(text: &[u8]) -> Vec<&'static str> {
     const ALL: [&str; 6] = ["unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"];
     let words = text.split(|byte| matches!(byte, b' ' | b'\t' | b','));
     words.filter_map(|word| ALL.into_iter().find(|it| it.as_bytes() == word)).collect()
 }
 
-/// What a report can show on a line.
+/// Shortens a text to what a report can show on one line.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

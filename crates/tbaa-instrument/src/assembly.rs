@@ -1,23 +1,23 @@
-//! Checks as inline assembly of x86-64: one instruction for LLVM, so that a module with checks is
-//! optimised and compiled nearly as fast as one without.
+//! Writes checks as inline assembly of x86-64. A check is one instruction for LLVM, so a module
+//! with checks is optimised and compiled nearly as fast as one without.
 //!
-//! The assembly tests the first values of a site's row, as [`inline`](super::inline) describes. For
-//! the rest it calls a function, with the pointer in `%r10` and the row in `%r11`. Only these two
-//! registers change: LLVM does not know of the call, so the function preserves vector registers
-//! too. `alignstack` says that the assembly needs an aligned stack. LLVM then leaves no red zone
-//! below the stack, which the call would overwrite, also after inlining into functions of other
-//! modules.
+//! A cell is the 32-bit shadow of 4 bytes of memory, and a row holds what a check expects there.
+//! The assembly compares the cell with the row, as [`inline`](super::inline) describes. If it
+//! differs, it calls a function, with the pointer in `%r10` and the row in `%r11`. Only these two
+//! registers change. LLVM does not know of the call, so the function preserves vector registers
+//! too. Because of `alignstack`, LLVM leaves no red zone below the stack, which the call would
+//! overwrite.
 //!
-//! In each text, label 1 is the end of the check, and label 2 the call.
+//! In each text, label 1 is the end of the check, and label 2 is the call.
 
 use super::check::row;
 use super::layout::*;
 use super::{Check, Direction};
 
-/// Returns the call of inline assembly that checks an access.
+/// Returns inline assembly that checks an access, and its operands.
 pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     let keeps = check.direction == Direction::Read && check.size == 4;
-    // A register that holds an address may be reused once the cell has been read.
+    // Registers are reused: an address is not needed any more once the cell has been read.
     let registers = match (check.direction, check.size) {
         (Direction::Read, 4) => Registers { cell: "%r11", value: "%r11d", low: "" },
         (Direction::Read, 8) => Registers { cell: "%r11", value: "%r10d", low: "" },
@@ -44,30 +44,30 @@ pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     )
 }
 
-/// The registers that the beginning of a check changes.
+/// The registers that the first part of a check changes.
 struct Registers {
-    /// Holds the pointer at first, and then the address of its cell; 64 bits.
+    /// Holds the pointer at first, then the address of its cell; 64 bits wide.
     cell: &'static str,
-    /// Holds the cell's value; 32 bits.
+    /// Holds the cell's value; 32 bits wide.
     value: &'static str,
-    /// The pointer's low bits; 32 bits.
+    /// Holds the low bits of the pointer; 32 bits wide.
     low: &'static str,
 }
 
-/// Writes the beginning of a check. The row is operand 1; its first three values are a class, a
-/// number, and the number that a write of whole granules leaves.
+/// Writes the first part of a check. Operand 1 is the row. Its first three values are a class, a
+/// cell's value, and the value that a write of whole cells stores.
 fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
     let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
     if size > 1 {
-        // An access of two cells needs only the alignment of one.
+        // An access of 8 bytes has two cells, and needs only the alignment of one.
         line(format!("testb $${}, {cell}b", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
     if partial && direction == Direction::Read {
-        // The value's register is the lower half of the cell's.
+        // `value` is the lower half of the register `cell`: save it first.
         line(format!("movl {value}, {low}"));
     }
     line(format!("btcq $${FLIP}, {cell}"));
@@ -115,8 +115,8 @@ fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut 
     }
 }
 
-/// Writes the functions of a check: `entry` tests the site's entries, and `enter` calls the
-/// function for the rest.
+/// Writes the functions that a check calls if its row does not help. `entry` tests further values
+/// that are stored for the access, and `enter` calls the shared check function.
 pub(super) fn functions(check: Check, out: &mut String) {
     let name = check.to_string();
     if rest(check) == "entry" {
@@ -126,12 +126,12 @@ pub(super) fn functions(check: Check, out: &mut String) {
     enter(&name, out);
 }
 
-/// Returns the name of the function for the rest. A write of whole granules seldom needs entries.
+/// Returns the function that the assembly calls. A write of whole cells seldom needs `entry`.
 fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
 
-/// Writes the function that saves registers and calls the check's function for the rest.
+/// Writes the function that saves registers and calls the shared check function.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
     let call = call.map(str::to_owned);
@@ -139,10 +139,10 @@ fn enter(name: &str, out: &mut String) {
     function(name, "enter", &lines, "shared", out);
 }
 
-/// The most bytes of a slot that are cleared without a call.
+/// The largest size of a stack slot, in bytes, that is cleared without a call.
 pub(super) const MOST_CLEARED: u64 = 32;
 
-/// Clears a whole slot that shares no granule with others.
+/// Clears the cells of a whole stack slot that shares no cell with others.
 pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     let mut lines = vec!["movq $0, %r11".to_owned(), format!("btcq $${FLIP}, %r11")];
     let end = size.next_multiple_of(4);
@@ -157,7 +157,7 @@ pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     )
 }
 
-/// Writes the test of a site's entries: see [`entry`](super::inline::entry).
+/// Writes the test of the values stored for an access: see [`entry`](super::inline::entry).
 fn entry(Check { direction, size }: Check) -> Vec<String> {
     let mut lines = vec!["movl %r10d, %ecx".to_owned()];
     let mut line = |text: String| lines.push(text);
@@ -193,7 +193,7 @@ fn entry(Check { direction, size }: Check) -> Vec<String> {
     line(format!("shlq $${}, %r11", (ENTRIES * size_of::<u64>()).ilog2()));
     line("leaq (%r11,%rcx,8), %r11".to_owned());
     line(format!("movabsq $${ENTRIES_AT}, %rcx"));
-    // One load reads the key and the number.
+    // One load reads both halves: the value to compare with, and the value that a write stores.
     line("movq (%r11,%rcx), %r11".to_owned());
     line("cmpl %r11d, %eax".to_owned());
     if direction == Direction::Read {
@@ -221,15 +221,15 @@ fn pop(register: &str) -> [String; 2] {
     [format!("popq {register}"), ".cfi_adjust_cfa_offset -8".to_owned()]
 }
 
-/// Saves registers around assembly: label 1 restores them and returns; label 2 and the end go on to
-/// the operand.
+/// Saves registers around assembly. Label 1 restores them and returns. Label 2, or the end of
+/// `lines`, restores them and jumps to the function's operand.
 fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
     let mut all: Vec<String> = saved.iter().copied().flat_map(push).collect();
     all.extend(lines);
     all.push("2:".to_owned());
     all.extend(saved.iter().rev().copied().flat_map(pop));
     all.push("jmp ${0:P}".to_owned());
-    // Here the registers are still on the stack.
+    // At this label the registers are still on the stack.
     all.push("1:".to_owned());
     all.push(format!(".cfi_adjust_cfa_offset {}", 8 * saved.len()));
     all.extend(saved.iter().rev().copied().flat_map(pop));
@@ -237,7 +237,7 @@ fn saving(saved: &[&str], lines: Vec<String>) -> Vec<String> {
     all
 }
 
-/// Writes a function that consists of assembly, whose operand is another function of the check.
+/// Writes a function that consists of assembly. Its operand is another function of the check.
 fn function(check: &str, name: &str, lines: &[String], operand: &str, out: &mut String) {
     *out += &format!(
         "define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{

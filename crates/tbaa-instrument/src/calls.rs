@@ -1,4 +1,4 @@
-//! Calls: intrinsics that access memory, and functions that write memory without a tag.
+//! Checks for calls: intrinsics that access memory, and functions that write without a tag.
 
 use std::fmt::Write;
 
@@ -10,19 +10,19 @@ use tbaa_ir::{Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string to their first argument, of at most as many bytes as the second
-/// says if they are `BOUNDED`. These are variadic, or LLVM replaces them by others. The runtime sees
-/// the other writing functions.
+/// Functions that write a string to their first argument. The second argument limits the length in
+/// the `BOUNDED` ones. They need a call of the runtime, because they are variadic, or LLVM replaces
+/// them by others. The runtime intercepts the other writing functions by itself.
 const PRINT: [&[u8]; 12] = words(
     "sprintf vsprintf __sprintf_chk __vsprintf_chk strcpy stpcpy strcat strncat __strcpy_chk \
      __stpcpy_chk __strcat_chk __strncat_chk",
 );
 const BOUNDED: [&[u8]; 4] = words("snprintf vsnprintf __snprintf_chk __vsnprintf_chk");
 
-/// Functions that return a second time, after frames were left without a return.
+/// Functions that return a second time, after a `longjmp` has left other stack frames.
 const RETURN_TWICE: [&[u8]; 5] = words("setjmp _setjmp sigsetjmp __sigsetjmp llvm.eh.sjlj.setjmp");
 
-/// The most pointers that one call of the runtime passes.
+/// The largest number of pointers that one call of the runtime passes.
 const MOST_POINTERS: usize = 3;
 
 impl<'t> Current<'_, 't> {
@@ -49,7 +49,7 @@ impl<'t> Current<'_, 't> {
                 _ => self.set(inst, tag, arguments),
             },
             callee if callee.starts_with(b"llvm.lifetime.") => {
-                // At the end of its lifetime a slot is cleared before the call.
+                // The end of a lifetime clears the slot before the call; the start clears it after.
                 let is_end = callee.starts_with(b"llvm.lifetime.end");
                 let at = if is_end { Some(inst.span.start) } else { after };
                 self.lifetime(inst, arguments, at);
@@ -63,11 +63,11 @@ impl<'t> Current<'_, 't> {
                 self.masked(inst, tag, &call, arguments);
             }
             callee if callee.starts_with(b"llvm.va_") => {
-                // The `va_list` itself has at most three words and two counts.
+                // A `va_list` has 32 bytes or less.
                 self.clear(inst, arguments.first(), 32);
             }
             callee => {
-                // On a call of another function, the tag describes the callee's use of `errno`.
+                // For other functions, a tag describes only their use of `errno`.
                 if tag.is_some() && callee.starts_with(b"llvm.") {
                     self.skip(inst, SkipReason::Call);
                 }
@@ -76,7 +76,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Handles a call that is not an intrinsic known here.
+    /// Handles a call that is not treated specially.
     fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
@@ -94,7 +94,7 @@ impl<'t> Current<'_, 't> {
             let buffer = self.written(*buffer);
             return self.after(inst, after, format_args!("printed(ptr {buffer}, i64 {most})"));
         }
-        // Memory operands of assembly, and results of unchecked code, are written.
+        // Assembly writes its memory operands, and uninstrumented code writes its `sret` results.
         for (argument, value) in call.arguments.iter().zip(arguments) {
             if argument.has(b"elementtype(") && call.constraints.is_some()
                 || argument.has(b"sret(") && !self.pass.checked.contains(&*call.name())
@@ -107,13 +107,13 @@ impl<'t> Current<'_, 't> {
             self.heap(inst, call, arguments, after);
             return self.outside(inst, call, arguments, after);
         };
-        // LLVM moves no access of memory that others can reach past such assembly.
+        // LLVM moves no access of escaped memory across such assembly.
         if memchr::memmem::find(constraints, b"~{memory}").is_some() {
             self.before(inst, "barrier()");
         }
     }
 
-    /// Handles a call that allocates or frees a block of the heap.
+    /// Inserts reports of a call that allocates or frees a heap block.
     fn heap(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if known::releases(call.callee)
             && let Some(&block) = arguments.first().filter(|&&argument| self.is_plain(argument))
@@ -145,8 +145,8 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Tells the runtime which pointers a call passes to a function that may not be checked, and
-    /// what the function returns.
+    /// Tells the runtime which pointers a call passes to a function that may not be instrumented,
+    /// and which pointer the function returns.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())
@@ -157,7 +157,7 @@ impl<'t> Current<'_, 't> {
         {
             return;
         }
-        // `@"\01name"` is linked as `name`.
+        // LLVM links `@"\01name"` as `name`.
         let name = call.callee.strip_prefix(b"\"\\01").unwrap_or(call.callee);
         let name = name.strip_suffix(b"\"").unwrap_or(name);
         let name = name.strip_prefix(b"\"").unwrap_or(name);
@@ -171,7 +171,7 @@ impl<'t> Current<'_, 't> {
         let mut pointers = Vec::new();
         for (at, (argument, &value)) in call.arguments.iter().zip(arguments).enumerate() {
             let def = self.function.def(value);
-            // Arguments after the mask's last bit are treated like the last.
+            // The last bit of the mask also stands for all later arguments.
             let kept = [&b"byval("[..], b"sret(", b"readonly", b"readnone"];
             if written >> at.min(31) & 1 == 0
                 || !self.is_plain(value)
@@ -260,7 +260,7 @@ impl<'t> Current<'_, 't> {
                 continue;
             }
             if kind == Direction::Write {
-                // The padding between members is written too.
+                // The copy also writes the padding between members.
                 self.touch(inst, None, &[kind], (&pointer, &size), &what);
             }
             let most = size.parse().unwrap_or(u64::MAX);
@@ -276,7 +276,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Returns a length as an `i64`.
+    /// Returns a length as the text of an `i64`.
     pub(super) fn length(&mut self, at: usize, length: Value) -> String {
         let value = self.written(length);
         match self.pass.bits(self.function.ty(length)) {
@@ -287,7 +287,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Handles masked loads and stores, gathers and scatters.
+    /// Inserts checks for masked loads and stores, gathers and scatters.
     fn masked(&mut self, inst: &Inst, tag: Option<TagId>, call: &Call<'t>, arguments: &[Value]) {
         let operations = [
             (&b"load."[..], Direction::Read, false),
@@ -347,7 +347,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Returns the number of a vector's elements, up to 64, and the bytes of one.
+    /// Returns the number of elements of a vector, from 1 to 64, and the size of one in bytes.
     fn lanes(&self, ty: Type) -> Option<(u32, u64)> {
         let (count, element) = self.pass.sizes.with_kind(ty, |kind| match kind {
             TypeKind::Vector { element, count: ElementCount::Fixed(n) } => Some((n, element)),

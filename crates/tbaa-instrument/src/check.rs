@@ -1,4 +1,4 @@
-//! A check: the direction and size of an access.
+//! The kinds of checks: by direction and size of the access.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,10 +10,10 @@ pub(super) enum Direction {
     Write,
 }
 
-/// The sizes in bytes of accesses with checks in the module. Others call the runtime.
+/// The access sizes in bytes whose checks are in the module. Others call the runtime.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
-/// The check of an access with this direction and size in bytes.
+/// The check for an access with this direction and size in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Check {
     pub(super) direction: Direction,
@@ -21,7 +21,7 @@ pub(super) struct Check {
 }
 
 impl Display for Check {
-    /// Writes the check's name: `read4`.
+    /// Writes the check's name, such as `read4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let word = match self.direction {
             Direction::Read => "read",
@@ -31,7 +31,7 @@ impl Display for Check {
     }
 }
 
-/// Returns the address of a site's row, as a constant.
+/// Returns the address of a row of `@__tbaa_witness.rows`, one for each access, as a constant.
 pub(super) fn row(site: u32) -> String {
     format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
 }

@@ -1,4 +1,4 @@
-//! The pass over a module's functions.
+//! Instruments each function of a module.
 
 use std::{ops::Range, rc::Rc};
 
@@ -88,13 +88,13 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     Ok(Instrumented { text: pass.edits.apply(text), sites, calls, skipped: pass.skipped })
 }
 
-/// Returns whether a tag calls its memory constant.
+/// Returns whether a tag says that its memory is constant.
 pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
 
-/// Returns, for each tag, whether it may alias all memory under its root by every rule: it accesses
-/// all of the root's only child. Always false if a tag calls memory constant.
+/// Returns, for each tag, whether every rule lets it alias all memory under its root. It may if its
+/// type is the root's only child. False for all tags if one marks constant memory.
 fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
     let root_of_child = |ty| {
         let parent = graph.ty(ty).parent()?;
@@ -114,8 +114,8 @@ fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
 }
 
 impl<'t> Pass<'t> {
-    /// Returns a tag for the runtime's memory, with a type of its own, so that it does not alias
-    /// the program's memory. Returns an empty text if the numbers are used up.
+    /// Returns `, !tbaa !N`, where `N` is a new tag for the runtime's memory. It does not alias the
+    /// program's memory. Returns an empty text if there is no root or no free number.
     fn own_tag(&mut self) -> String {
         let graph = self.module.graph();
         let root = graph.types().find(|ty| graph.ty(*ty).kind() == TypeKind::Root);
@@ -129,7 +129,7 @@ impl<'t> Pass<'t> {
         format!(", !tbaa !{tag}")
     }
 
-    /// Returns the reason why a function gets no checks.
+    /// Returns the reason why a function gets no checks, if there is one.
     fn reason(&mut self, body: &Function<'t>) -> Option<SkipReason> {
         let header = &body.header;
         weaken(header.attributes.clone(), &mut self.edits);
@@ -147,9 +147,9 @@ impl<'t> Pass<'t> {
         body.instructions.iter().any(funclet).then_some(SkipReason::Funclets)
     }
 
-    /// Returns whether a call of this name runs this body, and so its checks. LLVM may drop an
-    /// `available_externally` body, such as a template that is declared `extern`, so that linkage
-    /// is changed. A body that calls its own name means the external one, as in glibc's `btowc`.
+    /// Returns whether a call of this name certainly runs this body with its checks. LLVM may drop
+    /// an `available_externally` body, such as an `extern` template, so the linkage is changed. A
+    /// body that calls its own name, as in glibc's `btowc`, means the external function.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -224,7 +224,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns whether no instruction may stand between a call and the `ret` after it.
+/// Returns whether no instruction may be between this call and the `ret` after it.
 fn is_last(function: &Function<'_>, inst: &Inst) -> bool {
     let deoptimizes = b"llvm.experimental.deoptimize";
     function.is_must_tail(inst)
@@ -236,8 +236,8 @@ pub(super) fn is_sanitizers(function: &Function<'_>, inst: &Inst) -> bool {
     memchr::memmem::find(function.text_of(inst), b"!nosanitize").is_some()
 }
 
-/// Returns the place for a function's prefix data; `None` if it has some already, or if its header
-/// cannot be read. LLVM: `LLParser::parseFunctionHeader`.
+/// Returns where a function's prefix data can be inserted; `None` if it has some already, or if its
+/// header cannot be read. The grammar in LLVM: `LLParser::parseFunctionHeader`.
 fn prefix_place(body: &Function<'_>) -> Option<usize> {
     let header = body.header.text;
     let start = body.header.end - header.len();
@@ -265,16 +265,16 @@ fn prefix_place(body: &Function<'_>) -> Option<usize> {
     }
 }
 
-/// Returns whether code may be far from data, so that assembly cannot address a row.
+/// Returns whether code may be so far from data that assembly cannot address a row.
 fn is_large(text: &[u8]) -> bool {
     let flag = b"!\"Code Model\", i32 ";
     let model = memchr::memmem::find(text, flag).and_then(|at| number(&text[at + flag.len()..]));
-    // LLVM: `CodeModel::Medium`, `CodeModel::Large`.
+    // The number 3 is LLVM's `CodeModel::Medium`, and 4 is `CodeModel::Large`.
     model.is_some_and(|model| model >= 3)
 }
 
-/// Returns where the result of a call that ends a block is first available, if the call is the only
-/// way there.
+/// Returns where the result of a call that ends a block is first available, if only one successor
+/// is possible and only the call leads there.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];
@@ -286,7 +286,7 @@ fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     places.next().filter(|_| places.next().is_none())
 }
 
-/// Returns whether checks run on a target, by its triple.
+/// Returns whether the target with this triple can run checks.
 pub fn is_supported(triple: &[u8]) -> bool {
     let mut parts = triple.split(|&byte| byte == b'-');
     let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));
@@ -295,21 +295,21 @@ pub fn is_supported(triple: &[u8]) -> bool {
     is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|rest| other.contains(rest))
 }
 
-/// Attributes that say that a function does not access some memory. The runtime's calls do access
-/// memory, and LLVM would merge or delete calls of such functions.
-/// LLVM: `MemoryEffects`, and the attributes that it replaced in LLVM 16.
+/// Attributes that say that a function does not access some memory. Calls of the runtime do access
+/// memory, so LLVM would wrongly merge or delete calls of such functions. Source in LLVM:
+/// `MemoryEffects`, and the attributes that it replaced in LLVM 16.
 const MEMORY: [&[u8]; 8] = words(
     "memory readnone readonly writeonly argmemonly inaccessiblememonly \
      inaccessiblemem_or_argmemonly speculatable",
 );
 
-/// Reads the decimal number that a text begins with.
+/// Reads the decimal number at the start of a text.
 pub(super) fn number(text: &[u8]) -> Option<u32> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     str::from_utf8(&text[..len]).ok()?.parse().ok()
 }
 
-/// Replaces the attributes in [`MEMORY`] by a harmless one, because a group must not become empty.
+/// Replaces the attributes in [`MEMORY`] by another, since an attribute group must not be empty.
 pub(super) fn weaken<'t>(
     attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
     edits: &mut Edits,

@@ -1,19 +1,19 @@
-//! The part of a check that is compiled into the program.
+//! Writes the part of a check that is compiled into the program, as LLVM functions.
 //!
-//! Each granule of 4 bytes has a cell of 32 bits. Its address is the granule's with one bit flipped
-//! ([`FLIP`]), plus a page. The cell is a number: a *class* in the low bits, and an index above.
-//! The class says by which tags the bytes were written or, if reads are remembered, read. See
-//! `shadow.rs` and `states.rs` in `tbaa-witness`.
+//! A granule is 4 aligned bytes of memory. Its shadow is a *cell* of 32 bits, at the granule's
+//! address with one bit flipped ([`FLIP`]), plus a page. A cell's value (its *number*) has a
+//! *class* in the low bits, and an index above. The class says with which tags the bytes were
+//! written or, if reads are remembered, read. See `shadow.rs` and `states.rs` in `tbaa-witness`.
 //!
-//! Most accesses do what they did before. So each site has a row in the module, which the runtime
-//! fills in. Its first value is a class: a read of bytes of this class needs nothing more. A write
-//! of whole granules leaves one number, whatever was there. The last value is the number of the
-//! site's entries, which the runtime stores: other classes that a read allows, or the results of a
-//! write of part of a granule on other numbers. If the row and the entries do not help, a table of
-//! all changes is searched, and last the runtime is called. All values that are compared are stored
-//! inverted, because a row is zero until it is filled in.
+//! Most accesses find the same class every time. So each *site* (an access in the module) has a
+//! *row* of four values, which the runtime fills in. The first is the class that a read finds most
+//! often: then the read is done. The next two are numbers that writes leave. The last selects the
+//! site's *entries* in the runtime: further classes that a read may find, or numbers that a write
+//! may find, each with the new number. If neither helps, the check searches the table of all
+//! *changes* (old number, site, bytes accessed), and at last calls the runtime. Compared values are
+//! stored inverted, because an empty row is zero.
 //!
-//! The functions here preserve their callers' registers. None may use a vector register, because
+//! The functions preserve their callers' registers. They must not use vector registers, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
 
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 use super::layout::*;
 use super::{Check, Direction, Form, assembly};
 
-/// Writes the tables of the sites and the functions of the checks. `tag` is attached to accesses of
-/// the runtime's memory, which does not alias the program's.
+/// Writes the table of rows and the functions of the checks. `tag` is the text of a tag for the
+/// runtime's memory, which does not alias the program's.
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     *out += &format!(
         "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 16\n"
@@ -51,7 +51,7 @@ define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noin
     }
 }
 
-/// Returns code that finds the number of a site.
+/// Returns code that computes `%site`, the index of the row `%row`.
 fn site() -> String {
     format!(
         "  %row.at = ptrtoint ptr %row to i64
@@ -63,7 +63,7 @@ fn site() -> String {
     )
 }
 
-/// Returns code that computes the address of the cell of `%address`: `%flipped`.
+/// Returns code that computes `%flipped`, the shadow address of `%address`.
 fn flipped() -> String {
     format!(
         "  %bit = xor i64 %address, {}
@@ -73,8 +73,8 @@ fn flipped() -> String {
     )
 }
 
-/// Returns the beginning of a check: goes to `odd` if the access is not aligned; else `%cell` is
-/// the first cell.
+/// Returns the first code of a check. It computes `%cell`, the first cell, and goes to `odd` if the
+/// access is not aligned, else on.
 fn look(size: u64, odd: &str) -> String {
     format!(
         "  %address = ptrtoint ptr %p to i64
@@ -91,7 +91,7 @@ look:
     )
 }
 
-/// Returns code that reads a cell: `%old`, and `%not` with its bits inverted.
+/// Returns code that reads a cell as `%old`, and inverts its bits as `%not`.
 fn old(tag: &str) -> String {
     format!(
         "  %old = load atomic i32, ptr %cell unordered, align 4{tag}
@@ -100,7 +100,7 @@ fn old(tag: &str) -> String {
     )
 }
 
-/// Returns code for a read of several cells: it is done if all have the row's class, and else goes
+/// Returns code for an unaligned read: goes to `done` if all its cells have the row's class, else
 /// to `call`.
 fn odd(size: u64, tag: &str) -> String {
     let mut text = String::from("odd:\n");
@@ -122,9 +122,9 @@ fn odd(size: u64, tag: &str) -> String {
     text + &format!("  br i1 {all}, label %done, label %call\n")
 }
 
-/// Returns code that stores `%new` for some bytes of a granule, while another thread may change the
-/// other bytes: goes to `store` in a program with one thread, else to `done`, or to `call` if the
-/// cell has changed.
+/// Returns code that stores `%new` in the cell of a granule of which other threads may write other
+/// bytes. With one thread it goes to `store`. Otherwise it exchanges the cell and goes to `done`,
+/// or to `call` if the cell has changed.
 fn exchange(done: &str, tag: &str) -> String {
     format!(
         "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
@@ -138,8 +138,8 @@ exchange:
     )
 }
 
-/// Writes a check that tests its row. The class is read before the number, because the runtime
-/// writes it last.
+/// Writes a check that tests its row, and then its entries. It reads the class before other values,
+/// because the runtime writes the class last.
 fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
     let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");
@@ -211,8 +211,8 @@ change:
 alike:
 "
             );
-            // An aligned access of 8 bytes consists of two aligned cells. If writes are judged, the
-            // row stores their results on other numbers.
+            // An aligned access of 8 bytes has two aligned cells. If the runtime also checks
+            // writes, the new number depends on the old one, which the entries store.
             format!(
                 "{}{}  %always.at = getelementptr i32, ptr %row, i64 2
   %always = load atomic i32, ptr %always.at acquire, align 4{tag}
@@ -256,12 +256,12 @@ define internal preserve_mostcc void @__tbaa_witness.{check}.change(ptr %p, ptr 
 ",
         (1_u32 << size) - 1,
         size - 1,
-        // A read is decided by its row's class. No class has the bit that marks a write.
+        // The flag that marks a write is a bit that no class has.
         if check.direction == Direction::Read { 0 } else { CLASS + 1 },
     );
 }
 
-/// Returns code that finds the entries of a site: `%first` is the first.
+/// Returns code that computes `%first`, the address of the first entry of a site.
 fn entries(tag: &str) -> String {
     format!(
         "  %entries.at = getelementptr i32, ptr %row, i64 3
@@ -273,8 +273,8 @@ fn entries(tag: &str) -> String {
     )
 }
 
-/// Returns code that reads a site's entry for a value: `%both` is the entry, and `%key` its lower
-/// half. Each part of a granule has an entry of its own.
+/// Returns code that reads the entry for a value: `%both` is the entry, and `%key` its lower half.
+/// Accesses at different bytes of a granule use different entries.
 fn entry(value: &str, tag: &str) -> String {
     format!(
         "{}{}  %entry = getelementptr i64, ptr %first, i32 %place
@@ -286,7 +286,7 @@ fn entry(value: &str, tag: &str) -> String {
     )
 }
 
-/// Returns code that computes the index of the entry for a value: `%place`.
+/// Returns code that computes `%place`, the index of the entry for a value.
 fn place(value: &str) -> String {
     format!(
         "  %part = and i32 %low, 3
@@ -298,10 +298,10 @@ fn place(value: &str) -> String {
     )
 }
 
-/// Writes a check that searches the table of all changes, granule by granule, for an access at any
-/// address: `%bits` has one bit for each of its bytes, `%last` is its size less 1, and `%writes`
-/// has a bit that is in no class if it is a write. An aligned write stores the number that it found
-/// in the row.
+/// Writes a check that searches the table of all changes, for each granule of an access at any
+/// address. `%bits` has one bit for each byte of the access, and `%last` is its size less 1.
+/// `%writes` is 0 for a read, else a bit that is in no class. An aligned write stores the number
+/// that it finds as an entry.
 fn by_change(tag: &str, out: &mut String) {
     *out += &format!(
         "define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
@@ -391,15 +391,15 @@ done:
     );
 }
 
-/// The most bytes that are cleared without a call of the runtime.
+/// The largest number of bytes that are cleared without a call of the runtime.
 pub(super) const MOST_CLEARED: u64 = 64;
 
-/// Writes the function that clears `size` bytes. Mostly nothing is known of them.
+/// Writes the function that clears the cells of `size` bytes, unless they are clear already.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
-    // Whole cells are cleared here, if the pointer is aligned like the size.
+    // The size of a store that clears cells, if the pointer is aligned to it.
     let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
-    // The size of the words that are tested. A load that reads the results of two recent stores
-    // stalls the processor, so up to two cells are tested one by one.
+    // The size of a load that tests cells. A load of two recently stored words stalls the
+    // processor, so up to two cells are tested one by one.
     let word = if size <= 8 { 4 } else { 8 };
     let ty = format!("i{}", 8 * word);
     *out += &format!(
@@ -415,7 +415,7 @@ pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
         flipped(),
         size - 1,
     );
-    // The last word may extend past the size.
+    // The last word may extend past the end.
     let words = size.div_ceil(word);
     for at in 0..words {
         *out += &format!(
@@ -470,8 +470,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
     );
 }
 
-/// Writes the function that reports a call with this many pointers, if the callee has no checks.
-/// For a callee at the start of a page, the page before may not be mapped.
+/// Writes the function that reports a call with `pointers` pointers, unless a mark before the
+/// callee says that it has checks. The mark is not read if it may be on an unmapped page.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
     *out += &format!(

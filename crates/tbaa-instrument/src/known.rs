@@ -2,12 +2,12 @@
 //!
 //! Source: ISO C 7, POSIX.1-2017, the Linux manual pages, the Itanium C++ ABI.
 
-/// Functions that write no memory of the program through their arguments, or only memory with the
-/// types in the headers. A `*` at the end matches any characters.
+/// Functions that write no memory of the program through their arguments, or write it only with the
+/// types that the headers declare. A `*` at the end of a name matches any characters.
 const HARMLESS: &str = include_str!("harmless.txt");
 
 /// Functions that write through some of their arguments and only read through the others. Bit n is
-/// set if the argument with index n is written.
+/// set if the function writes through the argument with index n.
 const WRITERS: &[(&str, u32)] = &[
     (
         "asprintf fgetws gethostname mbstowcs strftime strxfrm vasprintf wcscat wcscpy \
@@ -22,9 +22,9 @@ const WRITERS: &[(&str, u32)] = &[
     ("mbsrtowcs wcsrtombs", 0b1011),
 ];
 
-/// Functions that write only to the objects of some arguments: the arguments' indices, and the most
-/// bytes that are written to each object on x86-64 with the GNU C library. They do not write
-/// through pointers in these objects.
+/// Functions that write only to the objects of some arguments, not through pointers in these
+/// objects. For each: the arguments' indices, and the largest number of bytes written to each
+/// object on x86-64 with the GNU C library.
 const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("mbtowc pthread_key_create wait", &[(0, 4)]),
     ("mbrtowc", &[(0, 4), (3, 8)]),
@@ -67,13 +67,13 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("clock_nanosleep", &[(3, 16)]),
 ];
 
-/// Functions that free a block of the heap, their first argument.
+/// Functions that free a heap block, their first argument.
 const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm \
     _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t \
     _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t";
 
-/// Functions that allocate, and the arguments whose product is the size, for declarations without
-/// LLVM's `allocsize` attribute.
+/// Functions that allocate memory. The product of the listed arguments is its size. They are needed
+/// for declarations without LLVM's attribute `allocsize`.
 const ALLOCATE: &[(&str, &[usize])] = &[
     ("malloc valloc pvalloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", &[0]),
     ("_ZnwmSt11align_val_t _ZnamSt11align_val_t", &[0]),
@@ -82,8 +82,8 @@ const ALLOCATE: &[(&str, &[usize])] = &[
     ("reallocarray", &[1, 2]),
 ];
 
-/// Returns whether a function with this symbol name writes no memory that checked code accesses by
-/// another type.
+/// Returns whether the function with this symbol name writes no memory that instrumented code
+/// accesses by another type.
 pub fn is_harmless(name: &[u8]) -> bool {
     is_listed(name) && !is_constructor(name)
 }
@@ -95,7 +95,7 @@ fn is_listed(name: &[u8]) -> bool {
     })
 }
 
-/// Returns whether a name is that of a C++ constructor, which may write an object over another.
+/// Returns whether a name is that of a C++ constructor, which may replace an existing object.
 fn is_constructor(name: &[u8]) -> bool {
     let holds = |end| memchr::memmem::find(name, end).is_some();
     name.starts_with(b"_ZN") && (holds(b"C1E") || holds(b"C2E"))
@@ -107,7 +107,7 @@ fn has(names: &str, name: &[u8]) -> bool {
         && names.split_ascii_whitespace().any(|known| known.as_bytes() == name)
 }
 
-/// Returns the arguments that a function may write through, one bit each.
+/// Returns a mask of the arguments that a function may write through, one bit for each.
 pub(crate) fn written(name: &[u8]) -> u32 {
     match WRITERS.iter().find(|(known, _)| has(known, name)) {
         Some((_, mask)) => *mask,
@@ -116,14 +116,14 @@ pub(crate) fn written(name: &[u8]) -> u32 {
     }
 }
 
-/// Returns the indices of the arguments whose objects a function writes, and the most bytes of each
-/// object, if the function writes nothing else.
+/// Returns the indices of the arguments whose objects a function writes, and the largest number of
+/// bytes written to each. `None` if the function may write other memory.
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| has(known, name));
     known.map(|(_, parts)| *parts)
 }
 
-/// Returns the names of functions whose effects are known, except those that are listed by prefix.
+/// Returns the names of functions whose effects are known, without those listed by a prefix.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
     let lists = PARTS.iter().map(|it| it.0).chain(WRITERS.iter().map(|it| it.0));
@@ -139,7 +139,7 @@ pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
     known.map(|(_, size)| *size)
 }
 
-/// Returns the functions of the C library that `libtbaa_witness` replaces in a dynamically linked
+/// Returns the functions of the C library that `libtbaa_witness` intercepts in a dynamically linked
 /// program.
 pub fn interposed() -> impl Iterator<Item = &'static str> {
     include_str!("interposed.txt").split_ascii_whitespace()

@@ -1,62 +1,62 @@
-//! The interface between instrumented modules and the runtime: addresses of shadow memory, and the
-//! layout of a module's tables.
+//! The interface between instrumented modules and the runtime. A *granule* is 4 bytes of memory.
+//! Its *cell* is 32 bits of shadow memory. A *site* is an access in a module.
 
 /// The version of this interface, stored in each module's table.
 pub const VERSION: u32 = 10;
 
-/// This bit of a site's tag marks a write for which the runtime warns if it gives memory another
-/// type.
+/// This bit of a site's tag marks a write: the runtime warns if the write changes the type of
+/// memory.
 pub const WARNS: u32 = 1 << 31;
 
-/// The name of the type and root of untagged accesses. They are sites only in a module with a tag
-/// that calls memory constant.
+/// The name of the root, and of the type, for untagged accesses. They are sites only if some tag of
+/// the module marks constant memory.
 pub const NO_TAG: &str = "no tag";
 
-/// The address bit by which a granule of 4 bytes and its cell differ.
+/// The bit that is flipped in a granule's address to get the address of its cell.
 pub const FLIP: u32 = 46;
 
-/// The distance that is then added, in bytes: a page. Many processors predict an address's place in
-/// the cache from a hash of a few bits. Without it, two addresses that differ in one high bit may
-/// share a wrong prediction.
+/// The distance in bytes, a page, that is added after flipping the bit. Many processors predict
+/// where an address is in the cache from a hash of a few bits. Two addresses that differ in one
+/// high bit may share a wrong prediction; the page prevents this.
 pub const CELL_OFFSET: u64 = 4096;
 
-/// The number of bits of a class, the lower part of a cell.
+/// The number of low bits of a cell that are its class: by which tags the bytes were accessed.
 pub const CLASS_BITS: u32 = 14;
 
-/// The mask of a cell's class.
+/// The mask of the class in a cell's value.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
-/// The size of a site's row in words of 8 bytes. It holds four 4-byte values: a class that a read
-/// allows, the number that a write of part of a granule meets most often, the number that a write
-/// of whole granules leaves, and the number of the site's entries. Entries number 0 are shared by
-/// all sites that need none.
+/// The size of a site's row in words of 8 bytes. It holds four 4-byte values: the class that a read
+/// finds most often; the cell that a write of part of a granule leaves; the cell that a write of
+/// whole granules leaves, or 0 if the old cell matters; the index of the site's list of entries.
+/// Sites that need no entries share list 0.
 pub const ROW: usize = 2;
 
-/// The number of a site's entries, words of 8 bytes; a power of 2. Each is another class that a
-/// read allows, or another number that a write meets and, in the upper half, the number that it
-/// leads to.
+/// The number of entries in a site's list; a power of 2. Each has 8 bytes: another class that a
+/// read may find, or another cell that a write may find and, in the upper half, the cell that it
+/// then stores.
 pub const ENTRIES: usize = 8;
 
-/// The address of entries number 0. The others follow in order.
+/// The address of entry list 0. The others follow in order.
 pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 
-/// The largest size of the table of changes for all sites, as a power of 2.
+/// The largest size of the runtime's table of changes is 2 to this power.
 pub const CHANGES_BITS: u32 = 16;
 
-/// The multiplier of the hash of a change: the uppermost bits of the product are the index.
-/// `__tbaa_witness_changes_shift` says how many bits are dropped.
+/// The multiplier that hashes a change, which is an old cell with a site and the bytes accessed.
+/// The index is the product without its lowest `__tbaa_witness_changes_shift` bits.
 pub const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The lowest bit of the site in a change. The old cell is above the site.
+/// The lowest bit of the site in the key of a change. The old cell is above the site.
 pub const SITE_SHIFT: u32 = 6;
 
-/// The highest number of a site.
+/// The largest index of a site.
 pub const MAX_SITES: u32 = (1 << (32 - SITE_SHIFT)) - 1;
 
-/// The lowest bit of the mask in a change, which says which bytes of the granule are accessed. Bit
-/// 0 of a change is always set.
+/// The lowest bit of the access's byte mask in the key of a change: it says which bytes of the
+/// granule are accessed. Bit 0 of a key is always set.
 pub const MASK_SHIFT: u32 = 2;
 
-/// The value before the code of an instrumented function. Callers of a function pointer look for it
-/// there.
+/// The value before the code of an instrumented function. A caller reads it there, to see whether
+/// the function behind a pointer has checks.
 pub const CHECKED: u64 = 0x7462_6161_5749_544e;

@@ -1,16 +1,16 @@
-//! Instruments a module's text: each access tells a runtime library what it is about to do, and the
-//! runtime reports accesses that contradict their tags.
+//! Instruments a module's text: each access is reported to a runtime library. The library reports
+//! accesses that contradict their tags.
 //!
-//! [`instrument`] works on text, without LLVM. Before each tagged access, a check tests what is
-//! known of its bytes, and calls the runtime, `libtbaa_witness`, if the access is new. An untagged
-//! write clears what is known of its bytes. The module contains its tags and a table of its
-//! accesses; the runtime decides which rule applies.
+//! [`instrument`] works on text, without LLVM. Before each tagged access it inserts a check. The
+//! check looks up in shadow memory how the bytes were accessed before, and calls the runtime,
+//! `libtbaa_witness`, if that is new. An untagged write clears the shadow. The module contains its
+//! tags and a table of its accesses; the runtime chooses the alias rule.
 //!
-//! Six kinds of accesses are left out. Five of them can never be reported: locals that LLVM would
-//! promote to registers; locals whose address stays in the function and whose accesses do not
-//! contradict; reads of the module's constants; untagged reads; and reads by a tag that may alias
-//! all memory under its root. The sixth would be reported elsewhere: a redundant read, with an
-//! equal read on every path to it and no write in between.
+//! Six kinds of accesses get no check. Five can never be reported: locals that LLVM would promote
+//! to registers; locals whose address stays in the function and whose accesses do not contradict;
+//! reads of the module's constants; untagged reads; reads whose tag may alias all memory under its
+//! root. The sixth is a redundant read: an equal read is on every path to it, no write is between,
+//! and a fault would be reported there.
 
 #![forbid(unsafe_code)]
 
@@ -37,12 +37,12 @@ use check::{Check, Direction};
 use pass::{Current, Pass};
 use tbaa_ir::{Module, TextError};
 
-/// The form of checks.
+/// How checks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// Calls of functions that are added to the module: for a JIT, which may have no assembler.
+    /// Calls of functions that are added to the module. For a JIT, which may have no assembler.
     Calls,
-    /// Inline assembly, which runs in half the time and compiles faster.
+    /// Inline assembly. It runs twice as fast and compiles faster.
     Assembly,
 }
 

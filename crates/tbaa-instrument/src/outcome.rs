@@ -1,4 +1,4 @@
-//! The result of instrumenting a module, and the list of places that are not checked.
+//! The result of instrumenting a module, and the list of accesses that are not checked.
 
 use std::fmt;
 
@@ -6,32 +6,32 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Instrumented {
-    /// The module's text with checks.
+    /// The module's text, with checks.
     pub text: Vec<u8>,
     /// The number of tagged accesses that are checked.
     pub sites: u32,
     /// The number of checks and calls of the runtime in the text.
     pub calls: u32,
-    /// The places that are not checked, in file order.
+    /// The functions and instructions that are not checked, in file order.
     pub skipped: Vec<Skipped>,
 }
 
-/// A function or an instruction that is left unchanged.
+/// A function or an instruction that gets no checks.
 ///
-/// The runtime does not see its writes, so a later read may be reported wrongly. A call of
-/// `tbaa_witness_wrote` prevents that.
+/// The runtime does not see what it writes, and may report a later read wrongly. To prevent that,
+/// call `tbaa_witness_wrote` after the write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// The offset in bytes from the start of the text.
+    /// The offset in bytes from the start of the module's text.
     pub offset: usize,
     /// The function's name.
     pub function: String,
-    /// The reason.
+    /// The reason why it gets no checks.
     pub reason: SkipReason,
 }
 
-/// The reason why a function or instruction is not checked. Its display is an explanation.
+/// The reason why a function or instruction gets no checks. `Display` explains it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SkipReason {
@@ -47,11 +47,11 @@ pub enum SkipReason {
     AddressSpace,
     /// A `swifterror` value, which is a register.
     SwiftError,
-    /// A size that is known only at run time, or a type without one.
+    /// An access whose size is known only at run time, or whose type has no size.
     Size,
-    /// A tagged call of an intrinsic that is not known here.
+    /// A tagged call of an intrinsic that this crate does not know.
     Call,
-    /// A typed pointer; the whole module is refused.
+    /// A typed pointer: then the whole module is rejected.
     TypedPointer,
     /// A pointer or operand that cannot be read.
     Unreadable,

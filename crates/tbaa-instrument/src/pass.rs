@@ -1,4 +1,4 @@
-//! The state of the pass over a module, and the text of its calls of the runtime.
+//! The state while a module is instrumented, and the insertion of code into its text.
 
 use std::cell::OnceCell;
 use std::fmt::{Display, Write};
@@ -14,17 +14,17 @@ use tbaa_ir::{
 };
 use tbaa_types::{Type, TypeKind};
 
-/// The module, and its edits so far.
+/// The module, and the edits to its text so far.
 pub(super) struct Pass<'t> {
     pub(super) form: Form,
     pub(super) module: &'t Module<'t>,
     pub(super) sizes: &'t Sizes,
     pub(super) edits: Edits,
-    /// The functions whose bodies get checks.
+    /// The functions whose bodies certainly run with checks.
     pub(super) checked: HashSet<&'t [u8]>,
     pub(super) globals: HashMap<&'t [u8], Global<'t>>,
     pub(super) effects: &'t Effects<'t>,
-    /// For each function asked about, the arguments that it writes through, one bit each.
+    /// For each function looked up so far, a mask of the arguments that it writes through.
     pub(super) written: HashMap<&'t [u8], u32>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) table: Table,
@@ -33,55 +33,55 @@ pub(super) struct Pass<'t> {
     pub(super) groups: Groups<'t>,
     /// For each tag, true if it may alias all memory under its root.
     pub(super) universal: Vec<bool>,
-    /// Set if a tag calls memory constant: then every write is reported to the runtime.
+    /// True if a tag marks constant memory: then the runtime must see every write.
     pub(super) has_constants: bool,
     pub(super) next_number: Option<u32>,
-    /// The text of new nodes: locations and tags.
+    /// The text of new metadata nodes: locations and tags.
     pub(super) nodes: String,
-    /// The module's name for `llvm.stacksave`, once it is needed.
+    /// The name under which the module declares `llvm.stacksave`, once it is needed.
     pub(super) stack_save: Option<&'static str>,
-    /// The tag of calls of the runtime: it says that they access none of the program's memory.
+    /// The text of the tag for calls of the runtime, which access none of the program's memory.
     pub(super) own_tag: String,
-    /// The oracles of all rules, once they are needed.
+    /// One oracle (it answers alias queries) for each alias rule, once they are needed.
     pub(super) oracles: OnceCell<[Oracle<&'t Graph>; 3]>,
 }
 
-/// The function that the pass is in.
+/// The function that is being instrumented.
 pub(super) struct Current<'p, 't> {
     pub(super) pass: &'p mut Pass<'t>,
     pub(super) function: &'p Function<'t>,
     pub(super) pointers: &'p Pointers<'t>,
     pub(super) name: &'t [u8],
-    /// The stores that warn if they give memory another type: see [`WARNS`](super::layout::WARNS).
+    /// The stores that may cause a warning: see [`WARNS`](super::layout::WARNS).
     pub(super) warning: HashSet<usize>,
-    /// The number of the function's `DISubprogram`.
+    /// The metadata number of the function's `DISubprogram`.
     pub(super) subprogram: Option<u32>,
-    /// The number of a location in it that has no line.
+    /// The metadata number of a debug location in the function that has no line.
     pub(super) location: Option<u32>,
-    /// The number of inserted values, which also names them.
+    /// The number of values inserted so far, which also names the next one.
     pub(super) values: u32,
     /// The stack slots that stay in memory.
     pub(super) slots: HashMap<Value, Slot>,
-    /// The slots whose accesses can never be reported.
+    /// The slots whose accesses can never be reported, so they need no checks.
     pub(super) own: HashSet<Value>,
     pub(super) swift_errors: HashSet<Value>,
-    /// The name of the stack pointer at entry, if the function allocates on the stack while it
-    /// runs.
+    /// The name of the stack pointer's value at entry, if the function allocates stack memory
+    /// later.
     pub(super) stack: Option<String>,
 }
 
-/// A stack slot that is still allocated wherever the function ends.
+/// A stack slot that is allocated until the function ends.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     pub(super) size: u64,
-    /// True if `llvm.lifetime.start` marks its beginning.
+    /// True if `llvm.lifetime.start` marks where its lifetime begins.
     pub(super) marked: bool,
-    /// True if it is aligned to 4 bytes, so that it shares no granule with other slots.
+    /// True if it is aligned to 4 bytes, so that it shares no 4-byte shadow cell with other slots.
     pub(super) whole: bool,
 }
 
 impl<'t> Pass<'t> {
-    /// Returns the oracles of all rules that a program may be run with.
+    /// Returns an oracle for each rule that the runtime may use.
     pub(super) fn oracles(&self) -> &[Oracle<&'t Graph>; 3] {
         let oracle = |rule| Oracle::new(self.module.graph(), rule);
         self.oracles.get_or_init(|| AliasRule::ALL.map(oracle))
@@ -92,12 +92,12 @@ impl<'t> Pass<'t> {
         self.skipped.push(Skipped { offset, function, reason });
     }
 
-    /// Returns the tag, unless it may alias everything.
+    /// Returns the tag, unless it may alias all memory under its root.
     pub(super) fn telling(&self, tag: Option<TagId>) -> Option<TagId> {
         tag.filter(|tag| !self.universal[tag.index()])
     }
 
-    /// Returns the size of a type, unless it is unknown or scalable.
+    /// Returns the size of a type; `None` if it is unknown or scalable.
     pub(super) fn size(&self, ty: Option<Type>) -> Option<MemorySize> {
         self.sizes.fixed_size(ty?)
     }
@@ -139,7 +139,7 @@ impl Current<'_, '_> {
         self.pass.skip(self.name, inst.span.start, reason);
     }
 
-    /// Adds a site of an access.
+    /// Adds an access to the table of accesses, and returns its number.
     pub(super) fn site(
         &mut self,
         inst: &Inst,
@@ -158,25 +158,25 @@ impl Current<'_, '_> {
         self.pass.table.add(&site)
     }
 
-    /// Inserts a call of the runtime before an instruction: `released(ptr %p)`.
+    /// Inserts a call of the runtime, such as `released(ptr %p)`, before an instruction.
     pub(super) fn before(&mut self, inst: &Inst, call: impl Display) {
         self.put(inst, inst.span.start, format_args!("_{call}"));
     }
 
-    /// Inserts a call of the runtime at `after`, the place of the instruction after `inst`.
+    /// Inserts a call of a runtime function at `after`, where the instruction after `inst` begins.
     pub(super) fn after(&mut self, inst: &Inst, after: Option<usize>, call: impl Display) {
         if let Some(after) = after {
             self.put(inst, after, format_args!("_{call}"));
         }
     }
 
-    /// Inserts a call of the function with this name after `@__tbaa_witness`.
+    /// Inserts a call of the function whose name is `@__tbaa_witness` followed by `call`.
     pub(super) fn put(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let call = call.to_string();
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
         let convention = if shared { "preserve_mostcc " } else { "" };
-        // This function reads a printed string, and so the program's memory.
+        // The runtime's `printed` reads the program's memory: the tag would be wrong for it.
         let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
         let call = format!("{convention}void @__tbaa_witness{call}{tag}");
         self.insert(inst, at, call);
@@ -188,7 +188,7 @@ impl Current<'_, '_> {
         self.insert(inst, at, call);
     }
 
-    /// Inserts a call, given without its location.
+    /// Inserts a call, and adds its debug location.
     pub(super) fn insert(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let mut text = format!("call {call}");
         if let Some(location) = self.location(inst) {
@@ -199,8 +199,8 @@ impl Current<'_, '_> {
         self.pass.edits.insert(at, text);
     }
 
-    /// Returns the location for code that is inserted at an instruction. It is required in a
-    /// function with debug information.
+    /// Returns the debug location for code inserted at an instruction. A function with debug
+    /// information must have one on each call.
     fn location(&mut self, inst: &Inst) -> Option<u32> {
         let scope = self.subprogram?;
         let own = location(self.function.text_of(inst));
@@ -222,7 +222,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns the number of the node that `text` attaches as `!dbg`.
+/// Returns the number of the metadata node in the `!dbg` attachment of `text`.
 pub(super) fn location(text: &[u8]) -> Option<u32> {
     let at = memchr::memmem::rfind(text, b"!dbg !")? + b"!dbg !".len();
     number(&text[at..])

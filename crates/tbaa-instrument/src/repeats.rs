@@ -1,12 +1,12 @@
-//! Finds redundant reads: an equal read of the same bytes by the same tag dominates them, and
-//! nothing in between may write. They tell the runtime nothing new.
+//! Finds redundant reads. A read is redundant if an equal read of the same bytes with the same tag
+//! dominates it, and nothing in between may write. It tells the runtime nothing new.
 //!
-//! Memory is treated as one variable with versions, as in SSA form: each instruction that may write
-//! makes a new version, and so does each block where several versions meet. Two reads of one
-//! version have no write between them on any path. The bytes are the same if the addresses are, by
-//! the value numbers of [`Pointers`]. A redundant read yields the value of the first.
+//! Memory is treated as one variable in SSA form, like `MemorySSA`: each instruction that may write
+//! starts a new version, and so does each block where several versions meet. Between two reads of
+//! one version, no path has a write. The bytes are the same if [`Pointers`] gives the addresses the
+//! same value number. A redundant read yields the value of the first read.
 //!
-//! Reads of constants are left out as well: nothing ever writes them.
+//! Reads of constant globals are left out as well, because nothing ever writes them.
 
 use super::Pass;
 use super::function::is_sanitizers;
@@ -14,10 +14,10 @@ use tbaa::TagId;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value};
 
-/// A read: its address, size, tag, and the version of memory.
+/// The key of a read: its address, size, tag, and the version of memory.
 type Read = (Address, u64, TagId, u32);
 
-/// Numbers the values of a function, and returns the indices of redundant reads.
+/// Assigns value numbers to a function's values, and returns the indices of redundant reads.
 pub(super) fn repeats<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -38,7 +38,7 @@ pub(super) fn repeats<'t>(
     };
     let joins: HashSet<usize> = joins.into_iter().collect();
     let (mut version, mut versions) = (0, 0);
-    // The reads of the blocks that are still open, and each block's version at its start.
+    // The reads in the dominating blocks, and for each of these its version at its start.
     let mut reads: HashMap<Read, usize> = HashMap::default();
     let mut before: Vec<(u32, Vec<Read>)> = Vec::new();
     pointers.number_all(flow, |pointers, step| {
@@ -86,7 +86,7 @@ impl<'t> Pass<'t> {
         self.globals.get(name).is_some_and(|global| global.constant && global.defined)
     }
 
-    /// Returns the pointer, size and tag of a load that gets a check.
+    /// Returns the pointer, size and tag of a load that needs a check.
     fn plain_read(&self, function: &Function<'t>, inst: &Inst) -> Option<(Value, u64, TagId)> {
         let access = &self.module.instructions()[inst.access?];
         (inst.opcode == Opcode::Load && !access.volatile && !access.atomic).then_some(())?;
@@ -96,7 +96,7 @@ impl<'t> Pass<'t> {
         is_checked.then_some((pointer, size, tag))
     }
 
-    /// Returns whether an instruction may write memory that is visible outside the function.
+    /// Returns whether an instruction may write memory; so may fences, volatile and atomic loads.
     fn may_write(&self, function: &Function<'t>, inst: &Inst) -> bool {
         match inst.opcode {
             Opcode::Call => function.call(inst).is_none_or(|call| {

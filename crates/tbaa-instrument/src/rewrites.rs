@@ -1,15 +1,15 @@
-//! Finds stores that may give memory another type than an earlier store in the same function.
+//! Finds stores that may change the type of memory that the same function stored before.
 //!
-//! C allows this for allocated memory, but LLVM may swap the two stores. The runtime warns of two
-//! stores in one function. Only these stores check the previous state, because that takes time:
-//! stores through two parameters, and stores to the same bytes of one object. Pairs of loaded
-//! pointers are left out, because nearly every function has some.
+//! C allows this for allocated memory, but LLVM may swap the two stores, so the runtime warns of
+//! them. This costs time, so it is only done for stores through two parameters, and for stores to
+//! the same bytes of one object. Pairs of loaded pointers are left out, because nearly every
+//! function has some.
 
 use super::Pass;
 use tbaa::{TagId, parts::table::HashSet};
 use tbaa_ir::{Def, Function, Opcode, Pointers, Value};
 
-/// Stores of a function that are compared with each other. In a function that has more, none looks.
+/// The largest number of stores in a function that are compared. With more, none is compared.
 const MOST: usize = 256;
 
 struct Store {
@@ -17,11 +17,11 @@ struct Store {
     pointer: Value,
     size: u64,
     tag: TagId,
-    /// The parameters that the pointer is based on, if it is based on nothing else.
+    /// The parameters that the pointer is based on; empty if it may be based on anything else.
     parameters: Vec<Value>,
 }
 
-/// Returns the stores that must check the previous state.
+/// Returns the stores that must check what type the memory has so far.
 pub(super) fn rewrites<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -48,7 +48,7 @@ pub(super) fn rewrites<'t>(
         let meet = pointers.meet((a.pointer, Some(a.size)), (b.pointer, Some(b.size)));
         meet.unwrap_or(both && a.parameters != b.parameters)
     };
-    // The first oracle is that of rule `llvm`.
+    // Oracle 0 is that of `AliasRule::Llvm`.
     let are_apart = |a: &Store, b: &Store| {
         a.tag != b.tag && may_meet(a, b) && !pass.oracles()[0].may_alias(a.tag, b.tag)
     };

@@ -1,4 +1,4 @@
-//! Stack slots: which of them get checks, and when their contents become fresh.
+//! Checks for stack slots. A *fresh* slot is one whose shadow is cleared: it may get any type.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Argument, Def, Inst, Opcode, Value};
 use tbaa_lex::lexer::Lexer;
 
-/// An access of a slot by a tag.
+/// An access of a slot with a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
-    /// Bytes from the slot's start; `None` if known only at run time.
+    /// Bytes from the slot's start; `None` if they are known only at run time.
     offset: Option<u64>,
     size: u64,
     tag: TagId,
@@ -21,8 +21,8 @@ struct Use {
 }
 
 impl Use {
-    /// Returns whether the two accesses may be reported: they may share bytes, one writes, and a
-    /// rule says NoAlias.
+    /// Returns whether two accesses could be reported: they may share bytes, at least one writes,
+    /// and one of the rules says `NoAlias`.
     fn contradicts(&self, other: &Use, oracles: &[Oracle<&tbaa::Graph>]) -> bool {
         let apart = |a: &Use, b: &Use| match (a.offset, b.offset) {
             (Some(a_offset), Some(b_offset)) => a_offset.saturating_add(a.size) <= b_offset,
@@ -40,12 +40,12 @@ impl Use {
     }
 }
 
-/// The most different uses of a slot that are compared. A slot with more gets checks.
+/// The largest number of different accesses to a slot that are compared. With more it gets checks.
 const MOST_USES: usize = 128;
 
 impl Current<'_, '_> {
-    /// Makes by-value arguments fresh, and records the slots that are allocated at every end of the
-    /// function.
+    /// Records the slots that are allocated until the function ends, and makes by-value arguments
+    /// fresh.
     pub(super) fn enter(&mut self, coroutine: bool) {
         let function = self.function;
         let Some(first) = function.instructions.first() else { return };
@@ -78,8 +78,8 @@ impl Current<'_, '_> {
             if alloca.swift_error {
                 self.swift_errors.insert(slot);
             }
-            // A coroutine's slots may move to its frame on the heap. Their lifetime markers still
-            // say when they are fresh.
+            // The slots of a coroutine may move to the heap: only lifetime markers say when they
+            // are fresh.
             let marked = coroutine || marked.contains(&slot);
             let is_slot = alloca.plain && !alloca.swift_error && !self.pointers.is_register(slot);
             if let Some(size) = self.slot_size(inst).filter(|_| is_slot) {
@@ -104,7 +104,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Aligns a slot to 4 bytes, if it is checked.
+    /// Aligns a slot to 4 bytes if its accesses are checked.
     fn align(&mut self, inst: &Inst) {
         if let Some(value) = inst.result
             && let Some(slot) = self.slots.get_mut(&value)
@@ -118,11 +118,11 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Inserts code that reads the stack pointer.
+    /// Inserts code that reads the stack pointer, and returns the name of the value.
     fn stack(&mut self, at: usize) -> String {
         let pass = &mut *self.pass;
         let has = |name: &str| memchr::memmem::find(pass.module.text(), name.as_bytes()).is_some();
-        // LLVM 18 and later name the address space, but also read the name without it.
+        // LLVM 18 and later append the address space to the name, but accept it without.
         let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
             true => "@llvm.stacksave.p0",
             false => "@llvm.stacksave",
@@ -133,7 +133,7 @@ impl Current<'_, '_> {
         self.value(at, format_args!("call ptr {name}()"))
     }
 
-    /// Clears the memory between the stack pointer and its new value `end`.
+    /// Clears the shadow of the stack between the stack pointer and its new value `end`.
     pub(super) fn unstack(&mut self, inst: &Inst, end: &str) {
         let at = inst.span.start;
         let now = self.stack(at);
@@ -143,8 +143,8 @@ impl Current<'_, '_> {
         self.forget(inst, at, &now, &bytes);
     }
 
-    /// Finds the slots whose accesses can never be reported: the address stays in the function, and
-    /// no two accesses of the same bytes contradict.
+    /// Returns the slots whose accesses can never be reported: the address stays in the function,
+    /// and no two accesses contradict.
     fn own(&self) -> HashSet<Value> {
         if self.slots.is_empty() {
             return HashSet::default();
@@ -177,8 +177,8 @@ impl Current<'_, '_> {
         slots.filter(is_own).collect()
     }
 
-    /// Returns the tagged accesses of an instruction through a pointer into a slot, `start` bytes
-    /// after the slot's start; `None` if it may use the pointer in another way.
+    /// Returns the tagged accesses that an instruction makes through a pointer, which is `start`
+    /// bytes into a slot. `None` if it may use the pointer otherwise.
     fn uses(
         &self,
         at: usize,
@@ -190,7 +190,7 @@ impl Current<'_, '_> {
         let access = inst.access.map(|access| &pass.module.instructions()[access]);
         let operands = function.operands(inst);
         let places = || (0..operands.len()).filter(|&at| operands[at] == pointer);
-        // It uses the pointer in an operand that could not be read.
+        // No operand is the pointer: the instruction uses it in a way that could not be read.
         places().next()?;
         match inst.opcode {
             Opcode::GetElementPtr | Opcode::BitCast | Opcode::Freeze => {
@@ -234,13 +234,13 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Returns whether a pointer points into a slot whose accesses can never be reported.
+    /// Returns whether a pointer points into a slot whose accesses are never reported.
     pub(super) fn is_own(&self, pointer: Value) -> bool {
         self.pointers.is_register(pointer)
             || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    /// Returns the size of a slot with a constant number of elements.
+    /// Returns the size of a slot whose number of elements is constant.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
         let count = match self.function.operand(inst, 0).map(|count| self.function.def(count)) {
             None => 1,
@@ -279,7 +279,7 @@ impl Current<'_, '_> {
         self.forget(inst, after, &self.written(value), &bytes);
     }
 
-    /// Clears the function's slots at its end: the next frame may use the memory with any type.
+    /// Makes slots fresh at the function's end: another frame may reuse the memory with any type.
     pub(super) fn leave(&mut self, inst: &Inst) {
         if let Some(end) = self.stack.clone() {
             self.unstack(inst, &end);
@@ -292,7 +292,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Handles `llvm.lifetime.start` and `end`, in the form of LLVM 22 or an earlier one.
+    /// Handles `llvm.lifetime.start` and `end`, with the arguments of LLVM 22 or of older versions.
     pub(super) fn lifetime(&mut self, inst: &Inst, arguments: &[Value], after: Option<usize>) {
         let Some(&pointer) = arguments.last().filter(|&&argument| self.is_plain(argument)) else {
             return self.skip(inst, SkipReason::AddressSpace);
@@ -311,7 +311,7 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Makes a slot fresh, unless its accesses can never be reported.
+    /// Inserts code that makes a slot fresh, unless its accesses can never be reported.
     fn fresh(&mut self, inst: &Inst, at: Option<usize>, value: Value, slot: Slot) {
         let (Some(at), false) = (at, self.own.contains(&value)) else { return };
         let name = self.written(value);

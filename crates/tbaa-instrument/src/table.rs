@@ -1,4 +1,4 @@
-//! The constants that describe a module to the runtime: its sites and tags.
+//! Writes the constants that describe a module to the runtime: its accesses (sites) and tags.
 
 use std::{borrow::Cow, collections::BTreeSet, fmt::Write};
 
@@ -8,13 +8,13 @@ use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
 
-/// The accesses, numbered from 0.
+/// The table of accesses, numbered from 0.
 ///
-/// Each has two words of 32 bits: the index of its tag in the list by [`write`] (an untagged access
-/// has the index after the last), and twice its size in bytes (0 if unknown until run time), plus 1
-/// for a write. Six more words are needed only by reports, and lie in a table of their own: offsets
-/// into the strings of the function, the file, the line and column, the description, and the
-/// typedef of a base type without a name.
+/// Each access has two 32-bit words. The first is the index of its tag in the list that [`write`]
+/// makes (for an untagged access, the index after the last). The second is twice its size in bytes
+/// (0 if unknown until run time), plus 1 for a write. Another table has six more words for reports:
+/// the line, the column, and offsets into the strings for the function, the file, the description,
+/// and the typedef of a base type without a name.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
@@ -22,34 +22,34 @@ pub(super) struct Table {
     /// The number of accesses.
     pub(super) count: u32,
     strings: IndexMap<Vec<u8>, u32>,
-    /// The size of all strings, in bytes.
+    /// The size of all strings in bytes, with a zero after each.
     strings_len: u32,
-    /// The number of checks and calls of the runtime in the module's functions.
+    /// The number of checks and runtime calls in the module's functions.
     pub(super) calls: u32,
-    /// The checks for which the module needs functions.
+    /// The checks that the module needs functions for.
     pub(super) checks: BTreeSet<Check>,
-    /// The sizes in bytes of untagged writes.
+    /// The sizes, in bytes, of writes that clear shadow memory.
     pub(super) clears: BTreeSet<u64>,
-    /// The numbers of pointers in calls of unknown functions.
+    /// The numbers of pointers that calls of unknown functions pass.
     pub(super) out: BTreeSet<usize>,
 }
 
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
-    /// Set if the site may cause a warning: see [`WARNS`].
+    /// True if the access may cause a warning: see [`WARNS`].
     pub(super) warns: bool,
     pub(super) size: u64,
     pub(super) direction: Direction,
     pub(super) function: &'t [u8],
     pub(super) place: Option<Location>,
-    /// The access in words: `store i32, ptr %p`.
+    /// A description of the access, such as `store i32, ptr %p`.
     pub(super) what: String,
-    /// The typedef of a base type without a name; empty for any other.
+    /// The typedef name of a base type that has no name itself; empty for other types.
     pub(super) base: String,
 }
 
 impl Table {
-    /// Adds a site, and returns its number.
+    /// Adds an access, and returns its number.
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
         let (file, line, column) =
             site.place.as_ref().map_or(("", 0, 0), |place| (&place.file, place.line, place.column));
@@ -81,7 +81,7 @@ impl Table {
         at
     }
 
-    /// Writes the module's globals and the runtime's declarations.
+    /// Returns the text of the module's globals and of the runtime's declarations.
     pub(super) fn write(
         &self,
         module: &Module<'_>,
@@ -91,7 +91,7 @@ impl Table {
     ) -> String {
         let mut graph = Cow::Borrowed(module.graph());
         if has_constants {
-            // The tag of untagged accesses is the last, under a root of its own.
+            // The tag for untagged accesses comes last, under its own root.
             let mut builder = graph.to_mut().builder();
             let root = builder.root(NO_TAG);
             let tagged = root.and_then(|root| {
@@ -137,8 +137,8 @@ impl Table {
     }
 }
 
-/// The functions of the runtime that a module may call. Their tag says that they access only their
-/// own memory: LLVM may move the program's accesses around them, but keeps the calls in order.
+/// The runtime functions that a module may call. Calls have a tag that says that they access only
+/// their own memory. LLVM may move the program's accesses across them, but keeps their order.
 const RUNTIME: &[(&str, &str)] = &[
     ("check", "ptr nocapture, i32, ptr nocapture"),
     ("access", "ptr nocapture, i64, i32, ptr nocapture"),

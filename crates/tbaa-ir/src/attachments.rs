@@ -1,4 +1,4 @@
-//! The attachments of one instruction, and the place where another could be added.
+//! Finds the metadata attachments of an instruction, and where another can be added.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -11,32 +11,32 @@ use tbaa_lex::lexer::{Lexer, words};
 /// The attachments of an instruction, in the order of the text.
 pub(super) struct Attachments<'t> {
     pub(super) list: Vec<Attached<'t>>,
-    /// Bytes from the start of the text to after the instruction.
+    /// The offset in the text of the end of the instruction.
     pub(super) end: usize,
 }
 
 /// An attachment such as `, !tbaa !5`.
 pub(super) struct Attached<'t> {
-    /// Bytes from the start of the text to the comma before it.
+    /// The offset in the text of the comma before it.
     pub(super) comma: usize,
-    /// Its `!`.
+    /// The offset of its `!`.
     pub(super) start: usize,
-    /// Without the `!`, escapes resolved.
+    /// The name without the `!`, with escapes resolved.
     pub(super) kind: Cow<'t, [u8]>,
     pub(super) node: Range<usize>,
 }
 
-/// Reads the attachments of the instruction at `offset`, which ends within `text`. `None` if its
-/// end cannot be found.
-/// LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and only an
-/// alignment may be between or after them.
+/// Reads the attachments of the instruction at `offset`, which ends within `text`. Returns `None`
+/// if its end cannot be found.
+/// The grammar in LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and
+/// only an alignment may be between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
     let mut lexer = Lexer::new(text, offset);
     let start = instruction::start(&mut lexer).ok()??;
     lexer.at = start.after;
     match operands(start.opcode, lexer) {
         Some(end) => lexer.at = end,
-        // An existing attachment can be found in any case.
+        // An attachment that exists can still be found.
         None => to_attachment(&mut lexer)?,
     }
     let mut found = Attachments { list: Vec::new(), end: lexer.at };
@@ -55,7 +55,7 @@ pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>>
             skip_node(&mut lexer)?;
             found.list.push(Attached { comma, start, kind, node: node..lexer.at });
         } else {
-            // `align 4`
+            // It is an alignment, such as `align 4`.
             (!lexer.word().is_empty()).then_some(())?;
             lexer.skip_space().ok()?;
             (!lexer.word().is_empty()).then_some(())?;
@@ -64,7 +64,7 @@ pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>>
     }
 }
 
-/// Passes `!4`, `!{...}` or `!DILocation(...)`.
+/// Skips `!4`, `!{...}` or `!DILocation(...)`.
 fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
     (lexer.peek()? == b'!').then_some(())?;
     if reference(lexer).ok()?.is_none() {
@@ -76,8 +76,8 @@ fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
     Some(())
 }
 
-/// Returns the place for the comma before the alignment and the attachments. The lexer starts after
-/// the opcode.
+/// Returns where the operands end, before the alignment and attachments. The lexer starts after the
+/// opcode.
 fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     match opcode {
         Opcode::Other => return None,
@@ -118,11 +118,11 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     }
 }
 
-/// LLVM: `LLParser::parseOrdering`.
+/// The memory orderings; in LLVM, `LLParser::parseOrdering`.
 const ORDERINGS: [&[u8]; 6] = words("unordered monotonic acquire release acq_rel seq_cst");
 
-/// Returns the end of a call without its attachments. The lexer starts after its arguments: `#2 [
-/// "deopt"() ] to label %a unwind label %b`.
+/// Returns the end of a call without its attachments. The lexer starts after the arguments, at `#2
+/// [ "deopt"() ] to label %a unwind label %b`, for example.
 fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
     loop {
         let end = lexer.at;
@@ -151,7 +151,7 @@ fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
                 }
             }
             _ => {
-                // The next instruction begins, except that `unwind label` continues this one.
+                // A word that begins the next instruction ends the call, except in `unwind label`.
                 let mut next = lexer;
                 let word = lexer.word();
                 let starts = matches!(instruction::start(&mut next), Ok(Some(_)));
@@ -166,7 +166,7 @@ fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
     }
 }
 
-/// Goes to the comma before the first attachment.
+/// Moves to the comma before the first attachment.
 fn to_attachment(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         match lexer.peek()? {

@@ -1,4 +1,4 @@
-//! The attributes of functions and calls, and the groups `#0` that have some.
+//! Reads the attributes of functions and calls, and attribute groups such as `#0`.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, words};
 
-/// An attribute, or an item among attributes.
+/// An attribute, or another item in a list of attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Attribute<'t> {
@@ -18,23 +18,23 @@ pub enum Attribute<'t> {
     Bundle(&'t [u8]),
 }
 
-/// The attributes of a function, a call or a group, each with its place in the text.
+/// Iterates over the attributes of a function, call or group, and their ranges in the text.
 ///
-/// The list ends before what cannot be an attribute.
+/// It ends at the first text that cannot be an attribute.
 #[derive(Clone, Debug)]
 pub struct Attributes<'t> {
     lexer: Lexer<'t>,
     in_bundles: bool,
 }
 
-/// The words that may follow a function's attributes, or begin the next entity.
+/// The words that may follow a function's attributes, or begin the next top-level entity.
 const ENDS: [&[u8]; 12] = words(
     "attributes declare define module personality prefix prologue source_filename target to \
      uselistorder uselistorder_bb",
 );
 
 impl<'t> Attributes<'t> {
-    /// `lexer` is after a function's parameters, a call's arguments, or a group's `{`.
+    /// Starts at the lexer: after a function's parameters, a call's arguments, or a group's `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }
@@ -63,7 +63,7 @@ impl<'t> Iterator for Attributes<'t> {
                     Attribute::Bundle(name)
                 }
                 b'"' => {
-                    // `"key"="value"`
+                    // A string attribute: `"key"="value"`.
                     self.lexer.quoted().ok()?;
                     if self.lexer.token(b"=").is_some() {
                         self.lexer.quoted().ok()?;
@@ -89,7 +89,7 @@ impl<'t> Iterator for Attributes<'t> {
                         inside = Some(&ahead.text[open..ahead.at - 1]);
                         self.lexer = ahead;
                     } else if ahead.eat(b"=") {
-                        // `align=4`, in a group.
+                        // The form `align=4`, which occurs in attribute groups.
                         self.lexer = ahead;
                     }
                     Attribute::Word(word, inside)
@@ -101,7 +101,7 @@ impl<'t> Iterator for Attributes<'t> {
     }
 }
 
-/// The attribute groups of a text, `attributes #4 = { ... }`.
+/// The attribute groups of a text: `attributes #4 = { ... }`.
 #[derive(Debug)]
 pub struct Groups<'t> {
     bodies: HashMap<u32, Vec<Attributes<'t>>>,
@@ -126,7 +126,7 @@ impl<'t> Groups<'t> {
         Groups { bodies }
     }
 
-    /// Returns the attributes of a group, which a text may define in parts.
+    /// Returns the attributes of a group, which several lines of the text may define.
     pub fn of(&self, group: u32) -> impl Iterator<Item = (Range<usize>, Attribute<'t>)> {
         self.bodies.get(&group).into_iter().flatten().cloned().flatten()
     }
@@ -136,7 +136,7 @@ impl<'t> Groups<'t> {
         self.bodies.keys().copied()
     }
 
-    /// Returns whether this word is among the attributes, or in a group that they name.
+    /// Returns whether a word is among the attributes, or in a group that they refer to.
     pub fn have(&self, mut attributes: Attributes<'_>, word: &[u8]) -> bool {
         let is = |attribute| matches!(attribute, Attribute::Word(it, _) if it == word);
         attributes.any(|(_, attribute)| match attribute {

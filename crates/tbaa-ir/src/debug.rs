@@ -1,6 +1,6 @@
-//! Debug information: the names of struct fields, and the source line of an instruction.
+//! Reads debug information: names of struct fields, and source lines of instructions.
 //!
-//! Nodes are found by the lines that define them, as LLVM prints them, and are read on demand.
+//! Nodes are found by the lines that define them, as LLVM prints them, and read on demand.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{borrow::Cow, num::NonZeroU32, ops::Range};
@@ -10,22 +10,22 @@ use crate::{Instruction, Module};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::{lexer::Lexer, source::unescaped};
 
-/// The greatest depth of records and of typedefs: a text may have a cycle of them.
+/// The largest number of nested records or typedefs that are followed; there may be a cycle.
 const DEPTH: usize = 64;
 
-/// The numbers of variables' nodes, by the start of a function and a value.
+/// The metadata numbers of variables, by the start of their function and their value's name.
 type Variables = HashMap<(usize, Vec<u8>), Option<u32>>;
 
-/// The most members of a union that a name lists.
+/// The largest number of union members that a name lists.
 const LISTED: usize = 4;
 
-/// A place in the source that a module was compiled from.
+/// A place in the source code of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Location {
-    /// The file's name as the compiler was given it.
+    /// The file's name, as given to the compiler.
     pub file: String,
-    /// The folder of a relative name; empty if the compiler recorded none.
+    /// The folder that the file's name is relative to; empty if the compiler recorded none.
     pub directory: String,
     /// The line, from 1; 0 if unknown.
     pub line: u32,
@@ -54,45 +54,45 @@ pub struct Location {
 /// ```
 #[derive(Debug)]
 pub struct DebugInfo<'t> {
-    /// Set if there is any debug information.
+    /// True if there is any debug information.
     has_nodes: bool,
-    /// The variables that were looked up, by the start of the function and the value: the text is
-    /// searched only once for each.
+    /// The variables that were looked up, by function and value: the text is searched only once for
+    /// each.
     variables: Mutex<Variables>,
     text: &'t [u8],
-    /// For each numbered node, the offset after the number in its definition, plus 1.
+    /// For each metadata number, the offset of the text after it in its definition, plus 1.
     places: Numbers<NonZeroU32>,
-    /// The structs, classes and unions with a name.
+    /// The structs, classes and unions, by name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
-    /// The unnamed records with their typedefs; found on first use.
+    /// The typedef names of unnamed records, with the records; found on first use.
     typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
-    /// The types that others inherit from; found on first use.
+    /// The base classes; found on first use.
     bases: OnceLock<Vec<u32>>,
 }
 
-/// The source's name for a pointer that a function gets.
+/// The kind of source parameter that a pointer value comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Parameter {
-    /// A parameter that is a pointer or reference.
+    /// A parameter that is a pointer or reference, by its name.
     Pointer(String),
-    /// The object of a member function that may be declared `__restrict`.
+    /// The `this` of a member function that may be declared `__restrict`.
     This,
-    /// A class that is passed by value, or a parameter that takes no qualifier.
+    /// A class passed by value, or a `this` where no qualifier is allowed.
     Other,
 }
 
 /// A node such as `!DIFile(filename: "f.c")`.
 #[derive(Clone, Copy)]
 struct DebugNode<'t> {
-    /// `DIFile`.
+    /// The word after the `!`, such as `DIFile`.
     kind: &'t [u8],
     /// The text after the `(`.
     fields: &'t [u8],
 }
 
 impl<'t> DebugNode<'t> {
-    /// Reads a field's value as it is written.
+    /// Returns a field's value, as the text writes it.
     fn field(self, wanted: &[u8]) -> Option<&'t [u8]> {
         let mut lexer = Lexer::new(self.fields, 0);
         loop {
@@ -113,7 +113,7 @@ impl<'t> DebugNode<'t> {
         str::from_utf8(self.field(field)?).ok()?.parse().ok()
     }
 
-    /// The number of the node that a field refers to.
+    /// Returns the metadata number that a field refers to.
     fn link(self, field: &[u8]) -> Option<u32> {
         str::from_utf8(self.field(field)?.strip_prefix(b"!")?).ok()?.parse().ok()
     }
@@ -133,17 +133,17 @@ impl<'t> DebugNode<'t> {
         self.kind == b"DICompositeType" && tags.contains(&self.tag())
     }
 
-    /// Returns the size in bits; 0 if there is none.
+    /// Returns the size in bits; 0 if the node states none.
     fn size(self) -> u64 {
         self.number(b"size").unwrap_or(0)
     }
 
-    /// Bits from the start of the record to the member.
+    /// Returns the member's offset in the record, in bits.
     fn start(self) -> u64 {
         self.number(b"offset").unwrap_or(0)
     }
 
-    /// Returns whether a record has this name, or this one in TBAA.
+    /// Returns whether it is a record with this name in the source, or with this mangled name.
     fn has_name(self, name: &[u8]) -> bool {
         let is = |field| self.string(field).is_some_and(|string| *string == *name);
         self.is_record() && (is(b"name") || is(b"identifier"))
@@ -185,11 +185,11 @@ impl<'t> DebugInfo<'t> {
             let place = NonZeroU32::MIN.saturating_add(lexer.at.try_into().unwrap_or(u32::MAX - 1));
             found.places.insert(number, place);
             let Some(node) = found.node(number).filter(|node| node.is_record()) else { continue };
-            // A declaration has no members.
+            // A forward declaration has no members.
             if node.link(b"elements").is_none() {
                 continue;
             }
-            // C++ types go by their mangled names in TBAA.
+            // TBAA uses the mangled names of C++ types.
             let mut names = [node.string(b"name"), node.string(b"identifier")];
             if names.iter().all(Option::is_none) {
                 names[0] = Some(Cow::Borrowed(b""));
@@ -206,7 +206,7 @@ impl<'t> DebugInfo<'t> {
         self.records.is_empty() && self.typedefs().is_empty()
     }
 
-    /// The typedefs of records without a name.
+    /// Returns the typedef names of unnamed records, with the records.
     fn typedefs(&self) -> &[(Vec<u8>, u32)] {
         self.typedefs.get_or_init(|| {
             let at_typedef = |at: usize| {
@@ -224,9 +224,9 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns the typedef names of unnamed records that have these fields in TBAA, each given by
-    /// its offset and its type's name: `pair`, or `{pair|point}` if two have the same fields. Also
-    /// returns the records.
+    /// Returns a name for unnamed records whose fields are `fields` (offset and name of the type in
+    /// TBAA): the typedef's name `pair`, or `{pair|point}` if two typedefs match. Also returns the
+    /// records.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
@@ -241,16 +241,16 @@ impl<'t> DebugInfo<'t> {
         Some((name, found.iter().map(|found| found.1).collect()))
     }
 
-    /// Returns the records without a name, such as the closure of a lambda, that TBAA gives these
-    /// fields.
+    /// Returns the unnamed records whose fields in TBAA are `fields`, such as the closure of a
+    /// lambda.
     pub(super) fn closures(&self, fields: &[(u64, &[u8])]) -> Vec<u32> {
         let mut found = self.records.get(&b""[..]).cloned().unwrap_or_default();
         found.retain(|&record| self.has_fields(record, fields).is_some());
         found
     }
 
-    /// Returns whether TBAA gives a record these fields, and no others.
-    /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
+    /// Returns `Some` if the fields that TBAA has for a record are exactly `fields`. TBAA's fields
+    /// come from clang's `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
         let is_bit_field = |member: &DebugNode<'t>| member.has_flag(b"DIFlagBitField");
         let mut members = self.members(self.node(record)?);
@@ -261,7 +261,7 @@ impl<'t> DebugInfo<'t> {
             let ty = self.strip(member.link(b"baseType")?, &mut 0)?;
             let mut at_member = rest.by_ref().skip_while(|(at, _)| at * 8 < member.start());
             let (at, name) = at_member.next()?;
-            // Unions, chars and enumerations of C++ are `char`, enumerations of C an integer.
+            // TBAA has `char` for unions, chars and C++ enumerations, and an integer for C's.
             let is_of_type = match *name {
                 b"" | b"omnipotent char" => true,
                 name if ty.is_record() => ty.has_name(name),
@@ -272,8 +272,8 @@ impl<'t> DebugInfo<'t> {
         (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
-    /// Returns whether clang gives a type that is not a record this name in TBAA. clang ignores
-    /// signedness, and names pointers by their depth and target, or not at all.
+    /// Returns whether TBAA's name for a type that is not a record is `name`. clang ignores
+    /// signedness. It names a pointer by depth and target, or just `any pointer`.
     fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
         let (mut levels, mut to) = (0, Some(ty));
         while let Some(pointer) = to.filter(|to| to.is_pointer() && levels < DEPTH) {
@@ -287,7 +287,7 @@ impl<'t> DebugInfo<'t> {
         let any = name.strip_prefix(b"any ");
         let rest = any.unwrap_or(name).strip_prefix(format!("p{levels} ").as_bytes());
         let Some(own) = rest else { return name == b"any pointer" };
-        // C's `struct s` is `_ZTS1s` in a tag.
+        // TBAA has `_ZTS1s` for C's `struct s`.
         let ends = |to: DebugNode<'t>| to.string(b"name").is_some_and(|name| own.ends_with(&name));
         any.is_some() || to.is_some_and(|to| !to.is_record() || to.has_name(own) || ends(to))
     }
@@ -305,11 +305,11 @@ impl<'t> DebugInfo<'t> {
         let mut lexer = self.body(number)?;
         let kind = lexer.word();
         lexer.eat(b"(").then_some(())?;
-        // One line, or else a text that is cut off would be searched to its end.
+        // Use one line only: otherwise text that is cut off would be searched to its end.
         Some(DebugNode { kind, fields: line(lexer.rest()) })
     }
 
-    /// The numbers in a list of nodes.
+    /// Returns the metadata numbers in a list node such as `!{!1, !2}`.
     fn list(&self, number: u32) -> Option<Vec<u32>> {
         let mut lexer = self.body(number)?;
         lexer.eat(b"{").then_some(())?;
@@ -321,7 +321,7 @@ impl<'t> DebugInfo<'t> {
         Some(numbers)
     }
 
-    /// The members and base classes of a record, in their order.
+    /// Returns the members and base classes of a record, in order.
     fn members(&self, record: DebugNode<'t>) -> Vec<DebugNode<'t>> {
         let list = record.link(b"elements").and_then(|link| self.list(link)).unwrap_or_default();
         let mut members: Vec<_> = list.into_iter().filter_map(|list| self.node(list)).collect();
@@ -330,15 +330,15 @@ impl<'t> DebugInfo<'t> {
         members
     }
 
-    /// The members of a record that may hold the bit: several of a union, and
-    /// bit-fields that share its byte.
+    /// Returns the members of a record that may contain the bit at offset `bits`. There may be
+    /// several: members of a union, or bit-fields in one byte.
     fn members_at(&self, record: DebugNode<'t>, bits: u64) -> Vec<DebugNode<'t>> {
         let byte = bits..bits.saturating_add(8);
         let mut members = self.members(record);
         members.retain(|member| {
             let start = member.start();
             let size = match member.size() {
-                // A base class has the size of its type.
+                // The node of a base class states no size: use its type's.
                 0 => member.link(b"baseType").and_then(|ty| self.strip(ty, &mut 0)),
                 _ => Some(*member),
             };
@@ -348,8 +348,8 @@ impl<'t> DebugInfo<'t> {
         members
     }
 
-    /// Goes through typedefs, qualifiers and arrays to the type itself, and
-    /// takes whole elements off the offset.
+    /// Follows typedefs, qualifiers and arrays to the type that is none of these. Reduces `bits` to
+    /// the offset in one array element.
     fn strip(&self, mut number: u32, bits: &mut u64) -> Option<DebugNode<'t>> {
         for _ in 0..DEPTH {
             let node = self.node(number)?;
@@ -372,14 +372,14 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
-    /// such as `l.base`. If several members of a union match: `u.{i|f}`.
+    /// such as `l.base`. If several members of a union match, the path is `u.{i|f}`, for example.
     ///
-    /// `None` if the structs of that name disagree, or have no such field.
+    /// `None` if several structs have this name and give different paths, or no field matches.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
         self.path_in(self.records.get(record)?, offset, access)
     }
 
-    /// Like [`path`](Self::path), of any of these records.
+    /// Does the same as [`path`](Self::path), for the structs with these metadata numbers.
     pub(super) fn path_in(&self, records: &[u32], offset: u64, access: &[u8]) -> Option<String> {
         let bits = offset.checked_mul(8)?;
         let mut paths = records.iter().filter_map(|&number| {
@@ -391,7 +391,7 @@ impl<'t> DebugInfo<'t> {
         paths.all(|other| other == first).then_some(first)
     }
 
-    /// Appends the steps to the field; `None` if there is no such field.
+    /// Appends the steps that lead to the field; `None` if there is no such field.
     fn follow(
         &self,
         mut record: DebugNode<'t>,
@@ -428,8 +428,8 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Finds the only member of the wanted type among several at one place, or else lists their
-    /// names.
+    /// Returns the only one of several members at one place that has the wanted type. If there is
+    /// not exactly one, returns the list of their names as an error.
     fn choose(
         &self,
         members: &[DebugNode<'t>],
@@ -439,7 +439,7 @@ impl<'t> DebugInfo<'t> {
         let has_type = |member: &&DebugNode<'t>| {
             let mut bits = bits.saturating_sub(member.start());
             let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
-            // The fields of an inner record need not be compared further.
+            // A record with this name fits; its fields need not be compared.
             ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && self.is_called(ty, access))
         };
         let mut matching = members.iter().filter(has_type);
@@ -456,22 +456,22 @@ impl<'t> DebugInfo<'t> {
 
     /// Returns the source location of an instruction, from its `!dbg`.
     ///
-    /// `None` if it has none. Reads the rest of the instruction's line.
+    /// `None` if it has none. Searches only the first line of the instruction.
     pub fn location(&self, instruction: &Instruction) -> Option<Location> {
         self.location_at(instruction.offset as usize)
     }
 
-    /// Like [`location`](Self::location), for the instruction that begins at an offset in the text.
-    /// This includes calls that a module does not list.
+    /// Does the same as [`location`](Self::location) for the instruction at an offset in the text,
+    /// even if [`Module`] does not list it.
     pub fn location_at(&self, offset: usize) -> Option<Location> {
         self.place(attached(line(self.text.get(offset..)?), b"!dbg !")?)
     }
 
-    /// Like [`location_at`](Self::location_at). If an optimiser has removed an instruction's line,
-    /// returns that of the nearest instruction in its block that has one; later instructions are
-    /// tried first.
+    /// Like [`location_at`](Self::location_at). If an optimiser has removed the instruction's line,
+    /// returns the line of the nearest instruction in the block that has one. It searches later
+    /// instructions first.
     pub fn location_near(&self, offset: usize) -> Option<Location> {
-        /// The most lines that are searched in either direction.
+        /// The largest number of lines that are searched in each direction.
         const NEAR: usize = 64;
         let has_line = |line: &[u8]| {
             let at = attached(line, b"!dbg !").and_then(|number| self.place(number));
@@ -495,8 +495,8 @@ impl<'t> DebugInfo<'t> {
         first.or_else(behind).or_else(before)
     }
 
-    /// Returns the start of a loop in the source, from the `!llvm.loop` of the back edge's branch
-    /// at an offset in the text. LLVM: `Loop::getLocRange`.
+    /// Returns where a loop starts in the source, from the `!llvm.loop` of the branch at an offset,
+    /// which is the loop's back edge. Same as LLVM's `Loop::getLocRange`.
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         // A `switch` takes several lines.
@@ -506,7 +506,7 @@ impl<'t> DebugInfo<'t> {
         list.into_iter().find_map(|number| self.place(number))
     }
 
-    /// Returns the names of all source files, in no order that means anything.
+    /// Returns the names of all source files, in no particular order.
     pub fn files(&self) -> Vec<String> {
         let start = b"!DIFile(";
         let nodes = memchr::memmem::find_iter(self.text, start).filter_map(|at| {
@@ -516,7 +516,7 @@ impl<'t> DebugInfo<'t> {
         nodes.map(|name| lossy(&name)).collect()
     }
 
-    /// Returns the place in a `DILocation`.
+    /// Returns the place that a `DILocation` node describes.
     fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
@@ -525,7 +525,7 @@ impl<'t> DebugInfo<'t> {
         Some(Location { file, directory, line: small(b"line"), column: small(b"column") })
     }
 
-    /// Returns the language of the first compile unit, as `DW_LANG_C11`.
+    /// Returns the language of the first compile unit, such as `DW_LANG_C11`.
     pub fn language(&self) -> Option<&'t str> {
         let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
         let fields = line(self.text.get(unit + b"!DICompileUnit(".len()..)?);
@@ -534,9 +534,9 @@ impl<'t> DebugInfo<'t> {
         std::str::from_utf8(language).ok()
     }
 
-    /// Returns the parameter of the source that a value of a function is, if the function's text
-    /// names it: what to declare `restrict` so that the value is `noalias`.
-    /// LLVM: `DbgVariableRecord`.
+    /// Returns the source parameter whose value is `value`, if a debug record names it. If this
+    /// parameter is declared `restrict`, the value becomes `noalias`. The records in LLVM:
+    /// `DbgVariableRecord`.
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         if !self.has_nodes {
             return None;
@@ -592,7 +592,7 @@ impl<'t> DebugInfo<'t> {
         bases.iter().filter_map(|&base| self.strip(base, &mut 0)).any(|base| base.has_name(name))
     }
 
-    /// The file of the nearest scope that has one, and its folder.
+    /// Returns the name and folder of the file of the nearest scope that has a file.
     fn file(&self, mut scope: u32) -> Option<(String, String)> {
         for _ in 0..DEPTH {
             let node = self.node(scope)?;
@@ -615,7 +615,7 @@ fn line(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
-/// Returns the number of the node that a line attaches after `mark`, such as `!dbg !`.
+/// Returns the metadata number that follows the last `mark` in a line, such as `!dbg !`.
 fn attached(line: &[u8], mark: &[u8]) -> Option<u32> {
     let at = memchr::memmem::rfind(line, mark)? + mark.len();
     Lexer::new(line, at).number().ok()

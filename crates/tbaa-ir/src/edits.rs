@@ -1,8 +1,8 @@
-//! Changes to a text, made all at once.
+//! Collects changes to a text, and makes them all at once.
 
 use std::ops::Range;
 
-/// Replacements of parts of a text.
+/// Collects replacements of parts of a text.
 ///
 /// Offsets are bytes from the start of the original text, regardless of other changes. The order of
 /// the calls does not matter, with one exception: texts inserted at one offset stay in the order of
@@ -31,12 +31,12 @@ impl Edits {
         self.replace(at..at, text);
     }
 
-    /// Puts a text in place of another; an empty one takes it out.
+    /// Replaces a part of the text; an empty `text` deletes it.
     pub fn replace(&mut self, span: Range<usize>, text: impl Into<String>) {
         self.list.push((span, text.into()));
     }
 
-    /// Returns the text with all changes. Panics if a part is not inside the text.
+    /// Returns the text with all changes made. Panics if a part is not inside the text.
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
         self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.list.iter().map(|(_, new)| new.len()).sum();

@@ -1,4 +1,4 @@
-//! The memory effects of functions and calls, according to their attributes.
+//! Computes the memory effects of functions and calls from their attributes.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::unquoted;
 
-/// A kind of memory that effects distinguish. LLVM: `IRMemLocation`.
+/// A kind of memory whose effects are listed separately. LLVM's name: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemoryLocation {
@@ -20,14 +20,14 @@ pub enum MemoryLocation {
     Errno,
     /// All other memory.
     Other,
-    /// Memory with a meaning for the target.
+    /// Memory that has a meaning for the target, kind 0.
     Target0,
-    /// Other memory with a meaning for the target.
+    /// Memory that has a meaning for the target, kind 1.
     Target1,
 }
 
-/// The accesses that a function may make, for each kind of memory.
-/// LLVM: `MemoryEffects`, with the same numbers.
+/// The accesses that a function may make to each kind of memory. Same as LLVM's `MemoryEffects`,
+/// and with the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryEffects(u32);
 
@@ -41,34 +41,34 @@ impl MemoryEffects {
     /// All memory may be read and written: nothing is known.
     pub const ANY: Self = Self::all(3);
 
-    /// The same access to all kinds: 1 to read, 2 to write, 3 for both.
+    /// Creates the effects with one access to all kinds: 1 to read, 2 to write, 3 for both.
     const fn all(access: u32) -> Self {
         MemoryEffects(access * 0b01_01_01_01_01_01)
     }
 
-    /// Any access to memory of one kind, and none to others.
+    /// Creates the effects that allow any access to one kind of memory, and none to others.
     const fn only(location: MemoryLocation) -> Self {
         MemoryEffects(3 << (2 * location as u32))
     }
 
-    /// Returns LLVM's number for these effects.
+    /// Returns the effects as LLVM's bits.
     pub fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// Returns the accesses that both sides allow.
+    /// Returns the accesses that both effects allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         MemoryEffects(self.0 & other.0)
     }
 
-    /// Returns the accesses that either side allows.
+    /// Returns the accesses that at least one of the effects allows.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         MemoryEffects(self.0 | other.0)
     }
 
-    /// Returns the effects on all memory but one kind.
+    /// Returns these effects without those on one kind of memory.
     #[must_use]
     pub fn without(self, location: MemoryLocation) -> Self {
         MemoryEffects(self.0 & !Self::only(location).0)
@@ -79,8 +79,8 @@ impl MemoryEffects {
         self.and(Self::WRITE) != Self::NONE
     }
 
-    /// Reads the list in `memory(...)`; `None` if LLVM would reject it.
-    /// LLVM: `LLParser::parseMemoryAttr`.
+    /// Reads the list in `memory(...)`, like LLVM's `LLParser::parseMemoryAttr`. `None` if LLVM
+    /// would reject it.
     fn parse(list: &[u8]) -> Option<Self> {
         let mut effects = Self::NONE;
         for part in list.split(|&byte| byte == b',') {
@@ -109,7 +109,7 @@ impl MemoryEffects {
         Some(effects)
     }
 
-    /// Returns the effects of a memory attribute from before LLVM 16. LLVM: `upgradeMemoryAttr`.
+    /// Returns the effects of an attribute from before LLVM 16, like LLVM's `upgradeMemoryAttr`.
     fn of_old(word: &[u8]) -> Option<Self> {
         let [argument, inaccessible] =
             [MemoryLocation::Argument, MemoryLocation::Inaccessible].map(Self::only);
@@ -125,16 +125,16 @@ impl MemoryEffects {
     }
 }
 
-/// Intrinsics that LLVM declares as writing through their argument only to keep them in order. They
-/// do not change memory that is loaded later.
+/// Intrinsics that LLVM declares as writing memory only so that they stay in order. They do not
+/// change memory that is loaded later.
 const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
 
-/// Operand bundles that do not access memory, and those that only read it.
-/// LLVM: `CallBase::hasReadingOperandBundles`, `CallBase::hasClobberingOperandBundles`.
+/// Operand bundles that do not access memory (`SILENT`), or only read it (`READING`). See LLVM's
+/// `CallBase::hasReadingOperandBundles` and `CallBase::hasClobberingOperandBundles`.
 const SILENT: [&[u8]; 4] = [b"ptrauth", b"kcfi", b"convergencectrl", b"deactivation-symbol"];
 const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 
-/// The memory effects of a module's functions and calls, as LLVM derives them from attributes.
+/// The memory effects of a module's functions and calls, as LLVM computes them from attributes.
 ///
 /// ```
 /// let text = b"declare i32 @g() memory(read)\ndefine i32 @f() {\n  %x = call i32 @g()\n  ret i32 %x\n}\n";
@@ -152,10 +152,10 @@ pub struct Effects<'t> {
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
 }
 
-/// The meaning of a list of attributes.
+/// The properties that a list of attributes states.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stated {
-    /// The effects; `None` if the list states none.
+    /// The memory effects; `None` if the list states none.
     memory: Option<MemoryEffects>,
     /// True if the call always ends: `willreturn`.
     returns: bool,
@@ -163,8 +163,8 @@ struct Stated {
     nounwind: bool,
 }
 
-/// Prefixes of the intrinsics that may not return or may unwind. Source: LLVM 22's `Intrinsics.td`,
-/// without those of targets.
+/// Prefixes of the intrinsics that may not return, or may unwind, from LLVM 22's `Intrinsics.td`.
+/// Intrinsics of targets are left out.
 const MAY_END: [&[u8]; 26] = words(
     "asan. callbr. clear_cache coro. debugtrap eh. experimental.deoptimize \
      experimental.gc.statepoint experimental.guard experimental.patchpoint \
@@ -208,8 +208,8 @@ impl<'t> Effects<'t> {
         stated(attributes, |group| self.groups.get(&group).copied().unwrap_or_default())
     }
 
-    /// Returns whether a call always returns: it ends and does not unwind.
-    /// LLVM: `isGuaranteedToTransferExecutionToSuccessor`.
+    /// Returns whether a call always returns: it ends and does not unwind. Same as LLVM's
+    /// `isGuaranteedToTransferExecutionToSuccessor`.
     pub fn always_returns(&self, call: &Call<'t>) -> bool {
         let name = unquoted(call.callee);
         if self.intrinsic(&name).is_some() {
@@ -221,16 +221,16 @@ impl<'t> Effects<'t> {
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
-    /// Returns a function's memory effects; `name` is as the text writes it after the `@`.
-    /// LLVM: `Function::getMemoryEffects`.
+    /// Returns a function's memory effects, like LLVM's `Function::getMemoryEffects`. `name` is the
+    /// text after the `@`.
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
         let name = unquoted(name);
         let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name)?.0.memory);
         known.unwrap_or(MemoryEffects::ANY)
     }
 
-    /// Returns whether an attribute of the call's argument, or of the callee's parameter, is one of
-    /// these texts.
+    /// Returns whether the attributes of a call's argument, or of the callee's parameter, contain
+    /// one of these texts.
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         let parameters = self.functions.get(&*unquoted(call.callee));
         let of_callee = parameters.and_then(|parameter| parameter.1.get(nth));
@@ -238,8 +238,8 @@ impl<'t> Effects<'t> {
         both.any(|argument| texts.iter().any(|text| argument.has(text.as_bytes())))
     }
 
-    /// Returns the effects in LLVM's table of intrinsics. The name may end with types.
-    /// LLVM: `Intrinsic::lookupIntrinsicID`.
+    /// Returns the effects from the table of LLVM's intrinsics, like
+    /// `Intrinsic::lookupIntrinsicID`. The name may have types as suffixes.
     fn intrinsic(&self, name: &[u8]) -> Option<MemoryEffects> {
         let mut name = name.strip_prefix(b"llvm.")?;
         loop {
@@ -250,7 +250,7 @@ impl<'t> Effects<'t> {
         }
     }
 
-    /// Returns a call's memory effects. LLVM: `CallBase::getMemoryEffects`.
+    /// Returns a call's memory effects, like LLVM's `CallBase::getMemoryEffects`.
     pub fn of_call(&self, call: &Call<'t>) -> MemoryEffects {
         let stated = self.stated(call.attributes.clone()).memory.unwrap_or(MemoryEffects::ANY);
         if call.callee.is_empty() {
@@ -275,7 +275,7 @@ impl<'t> Effects<'t> {
         stated.and(of_function)
     }
 
-    /// Returns a call's effects on memory that may be loaded later.
+    /// Returns a call's effects on memory that may be loaded later. This excludes markers' effects.
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;
@@ -286,8 +286,8 @@ impl<'t> Effects<'t> {
     }
 }
 
-/// Reads a list of attributes. For memory, groups replace attributes outside groups, and a later
-/// group replaces an earlier one.
+/// Reads a list of attributes. For memory, groups override attributes outside groups, and a later
+/// group overrides an earlier one.
 fn stated<'t>(
     attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
     of_group: impl Fn(u32) -> Stated,
@@ -315,7 +315,7 @@ fn stated<'t>(
     Stated { memory: all.memory.or(old).or(stated), ..all }
 }
 
-/// LLVM: `Instruction::isVolatile`.
+/// Returns whether a call is volatile, like LLVM's `Instruction::isVolatile`.
 fn is_volatile(call: &Call<'_>) -> bool {
     let is = |start: &[u8]| call.callee.starts_with(start);
     let is_atomic = || memchr::memmem::find(call.callee, b".atomic.").is_some();

@@ -1,30 +1,30 @@
-//! The reason why a text cannot be read.
+//! The reasons why a text cannot be read.
 
 use tbaa::GraphError;
 use tbaa_lex::lexer::{LexError, LexErrorKind};
 use tbaa_lex::source::position;
 
-/// The maximum nesting of inline nodes (`!{!{!{...}}}`). Producers use two or three levels. Reading
-/// one level scans all levels inside it, so without a limit a hostile text would take quadratic
-/// time.
+/// The largest nesting depth of inline nodes (`!{!{!{...}}}`). Usual texts have two or three
+/// levels. Reading a level scans all levels inside it, so a hostile text would take quadratic time
+/// without a limit.
 pub const MAX_INLINE_DEPTH: usize = 64;
 
 pub(crate) type Result<T, E = TextError> = std::result::Result<T, E>;
 
-/// The kinds of mistakes in a text.
+/// The kind of a mistake in a text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextErrorKind {
-    /// The text ends inside something: it was cut off.
+    /// The text ends inside a string, a body or the like: it was cut off.
     #[error("the text ends inside {inside}: it has been cut off")]
     Truncated {
-        /// The thing that was not closed: `"a string"`, `"the body of function @f"`, ...
+        /// The part that has no end: `"a string"`, `"the body of function @f"`, ...
         inside: String,
     },
-    /// Something else is required here.
+    /// The text is not what is required here.
     #[error("expected {wanted}")]
     Expected {
-        /// The required text.
+        /// A description of the required text.
         wanted: &'static str,
     },
     /// A metadata number has two definitions.
@@ -35,34 +35,34 @@ pub enum TextErrorKind {
         /// The line of the first definition, from 1.
         first_line: usize,
     },
-    /// A metadata number without a definition.
+    /// A metadata number is used and has no definition.
     #[error("!{number} is used but the text does not define it")]
     Undefined {
         /// The number.
         number: u32,
     },
-    /// A metadata number that does not fit into 32 bits.
+    /// A metadata number does not fit into 32 bits.
     #[error("a metadata number must be less than 4294967296")]
     NumberOutOfRange,
-    /// An integer constant that its type cannot hold.
+    /// An integer constant does not fit its type.
     #[error("the integer does not fit its type; write one that does")]
     IntegerOutOfRange,
-    /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
+    /// Inline nodes are nested deeper than [`MAX_INLINE_DEPTH`].
     #[error("nodes nested more than {MAX_INLINE_DEPTH} deep; give the inner ones numbers")]
     TooDeep,
-    /// A text of 4 GiB or more.
+    /// The text has 4 GiB or more.
     #[error("a text must be shorter than 4 GiB: read a module in parts, or its metadata alone")]
     TooLarge,
-    /// An instruction to which nothing can be attached, because its end cannot be found.
+    /// Nothing can be attached to an instruction, because its end cannot be found.
     #[error("the end of this instruction cannot be made out; write it as LLVM prints it")]
     NoEnd,
-    /// The store refused a node.
+    /// The graph rejects a node.
     #[error(transparent)]
     Graph(GraphError),
 }
 
 impl From<LexError> for TextError {
-    /// Creates an error whose line [`read_with`](super::read_with) computes.
+    /// Creates an error without line and column, which [`read_with`](super::read_with) adds.
     fn from(error: LexError) -> TextError {
         let kind = match error.kind {
             LexErrorKind::Truncated(inside) => TextErrorKind::Truncated { inside },
@@ -73,18 +73,18 @@ impl From<LexError> for TextError {
     }
 }
 
-/// An error in a text, and where.
+/// An error in a text, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("{line}:{column}: {kind}")]
 pub struct TextError {
     /// The kind of mistake.
     pub kind: TextErrorKind,
-    /// Bytes from the start of the text.
+    /// The offset in the text, in bytes.
     pub offset: usize,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
 }
 
@@ -94,13 +94,13 @@ impl TextError {
         Self::unlocated(offset, kind).located(text)
     }
 
-    /// Creates an error without line and column: counting lines takes time linear in the text, and
-    /// most callers only try to read something.
+    /// Creates an error without line and column. Counting lines takes time linear in the text, and
+    /// most callers do not show the error.
     pub(crate) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
         TextError { kind, offset, line: 0, column: 0 }
     }
 
-    /// Finds line and column.
+    /// Returns the error with its line and column.
     #[doc(hidden)]
     pub fn located(mut self, text: &[u8]) -> Self {
         (self.line, self.column) = position(text, self.offset);

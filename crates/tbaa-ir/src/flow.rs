@@ -1,6 +1,6 @@
-//! Control flow of a function: successors, dominators and loops.
+//! Computes the control flow of a function: predecessors, dominators and loops.
 //!
-//! Blocks are those of a [`Function`], by index; the first is the entry. An unreachable block
+//! A block is given by its index in a [`Function`]; block 0 is the entry. An unreachable block
 //! dominates nothing, and nothing dominates it.
 
 use std::{cell::OnceCell, collections::HashSet, ops::Range};
@@ -10,45 +10,45 @@ use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 use tbaa::petgraph::{Incoming, Outgoing};
 
-/// The most steps for computing all dominance frontiers of a function.
+/// The largest number of steps for computing all dominance frontiers of a function.
 const JOINS: usize = 1 << 22;
 
 /// The control flow of a function with at least one block.
 pub struct Flow {
     graph: DiGraph<(), ()>,
-    /// The immediate dominator; `None` for the entry and for unreachable blocks.
+    /// The immediate dominator of each block; `None` for the entry and for unreachable blocks.
     dominators: Vec<Option<usize>>,
     /// The children of each block in the dominator tree.
     children: Vec<Vec<usize>>,
-    /// The times at which a walk over the dominator tree enters and leaves each block.
+    /// The times at which a depth-first visit of the dominator tree enters and leaves each block.
     times: Vec<(u32, u32)>,
     frontiers: OnceCell<Option<Vec<Vec<usize>>>>,
-    /// The natural loops. Inner loops come before outer ones.
+    /// The natural loops, inner loops before outer ones.
     pub loops: Vec<Loop>,
-    /// The smallest loop of each block, as an index into `loops`.
+    /// The innermost loop of each block, as an index into `loops`.
     innermost: Vec<Option<usize>>,
-    /// The blocks of all loops; those of each loop are contiguous.
+    /// The blocks of all loops. The blocks of each loop are contiguous.
     in_loops: Vec<usize>,
-    /// The position of each block in `in_loops`.
+    /// The index of each block in `in_loops`.
     positions: Vec<usize>,
 }
 
-/// A natural loop. All back edges to one header form one loop. Two loops are disjoint or nested.
+/// A natural loop. Back edges to the same header form one loop. Two loops are disjoint or nested.
 pub struct Loop {
-    /// The header: the block that begins it.
+    /// The header: the first block of the loop.
     pub header: usize,
-    /// The number of loops that it is in, itself included.
+    /// The number of loops that contain it, itself included.
     depth: usize,
-    /// The places of its blocks in `Flow::in_loops`.
+    /// The range of its blocks in `Flow::in_loops`.
     span: Range<usize>,
 }
 
-/// A step of the walk over the dominator tree.
+/// A step of a depth-first visit of the dominator tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visit {
-    /// A block, before all that it dominates.
+    /// A block is entered, before all blocks that it dominates.
     Enter(usize),
-    /// A block, after all that it dominates.
+    /// A block is left, after all blocks that it dominates.
     Leave(usize),
 }
 
@@ -63,8 +63,8 @@ impl Flow {
         flow
     }
 
-    /// Like [`of`](Self::of), from the blocks that may run after each block; loops are not looked
-    /// for. Panics if there is no block.
+    /// Like [`of`](Self::of), but takes the successors of each block, and does not find loops.
+    /// Panics if there is no block.
     pub fn without_loops<'b>(successors: impl ExactSizeIterator<Item = &'b [usize]>) -> Self {
         let count = successors.len();
         let mut graph = DiGraph::new();
@@ -112,7 +112,7 @@ impl Flow {
         self.dominators[block]
     }
 
-    /// Returns whether a block can be reached.
+    /// Returns whether the entry reaches a block.
     pub fn is_reached(&self, block: usize) -> bool {
         block == 0 || self.dominators[block].is_some()
     }
@@ -123,8 +123,8 @@ impl Flow {
         self.is_reached(a) && self.is_reached(b) && of_a.0 <= of_b.0 && of_b.1 <= of_a.1
     }
 
-    /// Walks over the dominator tree from the first block: each block is entered after its
-    /// dominator, and left after all that it dominates.
+    /// Returns a depth-first visit of the dominator tree: each block is entered after its
+    /// dominator, and left after all blocks that it dominates.
     pub fn walk(&self) -> impl Iterator<Item = Visit> {
         let mut next = vec![Visit::Enter(0)];
         std::iter::from_fn(move || {
@@ -137,9 +137,9 @@ impl Flow {
         })
     }
 
-    /// Returns the dominance frontier of each block. `None` if it takes more than [`JOINS`] steps.
+    /// Returns each block's dominance frontier; `None` if it takes more than [`JOINS`] steps.
     ///
-    /// Cytron et al., "Efficiently computing static single assignment form", 1991.
+    /// Source: Cytron et al., "Efficiently computing static single assignment form", 1991.
     fn frontiers(&self) -> Option<Vec<Vec<usize>>> {
         let mut left = JOINS;
         let mut found = vec![Vec::new(); self.dominators.len()];
@@ -161,8 +161,8 @@ impl Flow {
         Some(found)
     }
 
-    /// Returns the blocks that need a join (a `phi`) if each of the given blocks has a definition.
-    /// `None` if the frontiers take too many steps.
+    /// Returns the blocks that need a `phi` if each of the given blocks has a definition. `None` if
+    /// computing the dominance frontiers takes too many steps.
     pub fn joins(&self, from: impl IntoIterator<Item = usize>) -> Option<Vec<usize>> {
         let frontiers = self.frontiers.get_or_init(|| self.frontiers()).as_ref()?;
         let mut pending: Vec<usize> = from.into_iter().collect();
@@ -179,7 +179,7 @@ impl Flow {
         Some(found)
     }
 
-    /// Returns, for each block, whether some path from it reaches an end of the function.
+    /// Returns, for each block, whether a path from it reaches an end of the function.
     pub fn ends(&self) -> Vec<bool> {
         let mut pending: Vec<_> = self.graph.externals(Outgoing).collect();
         let mut ends = vec![false; self.dominators.len()];
@@ -191,17 +191,17 @@ impl Flow {
         ends
     }
 
-    /// Returns the smallest loop that a block is in.
+    /// Returns the innermost loop that contains a block.
     pub fn innermost(&self, block: usize) -> Option<&Loop> {
         self.innermost[block].map(|index| &self.loops[index])
     }
 
-    /// Returns the smallest loop that a block is in, as an index into [`loops`](Self::loops).
+    /// Returns the index in [`loops`](Self::loops) of the innermost loop that contains a block.
     pub fn innermost_index(&self, block: usize) -> Option<usize> {
         self.innermost[block]
     }
 
-    /// Returns the number of loops that a block is in.
+    /// Returns the number of loops that contain a block.
     pub fn depth(&self, block: usize) -> usize {
         self.innermost(block).map_or(0, |innermost| innermost.depth)
     }
@@ -211,13 +211,13 @@ impl Flow {
         &self.in_loops[around.span.clone()]
     }
 
-    /// Returns whether a block is one of a loop's.
+    /// Returns whether a loop contains a block.
     pub fn is_in(&self, around: &Loop, block: usize) -> bool {
         around.span.contains(&self.positions[block])
     }
 
-    /// Finds the loops, inner ones first. The walk from the back edges to the header passes a known
-    /// inner loop as a whole. LLVM: `LoopInfoBase::analyze`.
+    /// Finds the loops, inner ones first. The search goes backward from the back edges to the
+    /// header, and skips a known inner loop as a whole. Same as LLVM's `LoopInfoBase::analyze`.
     fn find_loops(&mut self) {
         let mut parents: Vec<(usize, Option<usize>)> = Vec::new();
         let visits: Vec<Visit> = self.walk().collect();
@@ -252,15 +252,15 @@ impl Flow {
         self.place_loops(&parents);
     }
 
-    /// Stores the blocks of each loop contiguously. `parents` has each loop's header and enclosing
-    /// loop.
+    /// Stores the blocks of each loop contiguously. `parents` has the header of each loop and the
+    /// index of its parent loop.
     fn place_loops(&mut self, parents: &[(usize, Option<usize>)]) {
         let mut sizes = vec![0; parents.len()];
         self.innermost.iter().flatten().for_each(|&innermost| sizes[innermost] += 1);
         for (at, &(_, parent)) in parents.iter().enumerate() {
             parent.iter().for_each(|&parent| sizes[parent] += sizes[at]);
         }
-        // An outer loop comes after the loops in it, and its blocks after theirs.
+        // An outer loop comes after the loops inside it, and so do its own blocks.
         let (mut free, mut outside) = (vec![0; parents.len()], 0);
         for (at, &(header, parent)) in parents.iter().enumerate().rev() {
             let place = parent.map_or(&mut outside, |parent| &mut free[parent]);

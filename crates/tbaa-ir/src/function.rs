@@ -1,4 +1,4 @@
-//! The pass over a function: its instructions that access memory, and their attachments.
+//! Scans a function for instructions that access memory, and their attachments.
 
 use std::num::NonZeroU32;
 
@@ -12,7 +12,7 @@ use tbaa_lex::lexer::{Lexer, is_word, without_comments};
 use tbaa_lex::source::shortened;
 
 impl<'t> Scan<'t> {
-    /// A function from after `define` to the end of its body.
+    /// Reads a function, from after `define` to the end of its body.
     pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let head = (lexer.at - b"define".len()) as u32;
         lexer.until(b"@", "a function header")?;
@@ -29,10 +29,10 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Skips a function body from after its `{`, and returns its end: after its `}`.
+    /// Skips a function's body, from after its `{`. Returns the offset after its `}`.
     ///
-    /// Instructions and labels start on a line of their own, as LLVM prints them; line ends within
-    /// brackets are ignored.
+    /// Each instruction or label starts a line, as LLVM prints it. Line ends inside brackets are
+    /// ignored.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize> {
         let text = self.text;
         let mut stops = Stops::<BODY>::default();
@@ -54,16 +54,16 @@ impl<'t> Scan<'t> {
                     continue;
                 }
             }
-            // A copy, so that the place itself stays in a register.
+            // Copy the position: then `at` itself can stay in a register.
             let mut lexer = Lexer::new(text, at);
             let Some(byte) = lexer.peek() else {
                 let name = shortened(&self.module.functions[function as usize].name);
                 return Err(lexer.truncated(format!("the body of function @{name}")).into());
             };
-            // Not one `match`: the next byte is hard to predict, and a jump table costs the most
-            // then.
+            // Do not use `match`: the next byte is hard to predict, and then a jump table is
+            // slowest.
             if at_start && byte.is_ascii_digit() {
-                // Most likely a label, and an instruction may follow it.
+                // It is probably a label. An instruction may follow it.
                 lexer.word();
                 at_start = lexer.eat(b":");
                 at = lexer.at;
@@ -77,7 +77,7 @@ impl<'t> Scan<'t> {
             } else if byte == b'!' {
                 at += 1;
                 at_start = false;
-                // The first letter of `tbaa`, maybe as an escape.
+                // The first letter of `tbaa`, or of an escape.
                 if matches!(text.get(at), Some(b't' | b'\\')) {
                     lexer.at = at;
                     at_start = self.attachment(&mut lexer, &mut current)?;
@@ -89,8 +89,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Skips text other than brackets, labels and attachments: a comment, a string, or the start of
-    /// an instruction. Returns its end, and whether an instruction may start there.
+    /// Skips a comment, a string, or the start of an instruction, but not brackets, labels or
+    /// attachments. Returns the end, and whether an instruction may start there.
     #[inline]
     fn within(
         &mut self,
@@ -108,7 +108,7 @@ impl<'t> Scan<'t> {
             if let Some(start) = &start {
                 self.started(current, at, start);
             }
-            // After a label the instruction may follow directly.
+            // An instruction may follow a label directly.
             let is_label = start.is_none() && self.text[lexer.at - 1] == b':';
             return Ok((lexer.at, is_label));
         }
@@ -117,16 +117,16 @@ impl<'t> Scan<'t> {
                 lexer.quoted()?;
                 Ok((lexer.at, false))
             }
-            // Maybe an instruction that does not begin its line.
+            // It may be an instruction that does not start its line.
             Some(b'=') => {
                 Ok(result_before(self.text, at).map_or((at + 1, false), |result| (result, true)))
             }
-            // Such as a `/` that begins no comment.
+            // Any other byte, such as a `/` that begins no comment.
             _ => Ok((at + 1, false)),
         }
     }
 
-    /// Goes on to the instruction that starts at `at`, and lists it if it accesses memory.
+    /// Sets `current` to the instruction at `at`, and lists it if it accesses memory.
     #[inline]
     fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
         current.opcode = start.opcode;
@@ -140,7 +140,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Lists the instruction, unless that is done.
+    /// Adds the instruction to the module's list if it is not there yet. Returns its index.
     fn instruction(&mut self, current: &mut Current, access: Accessed<'t>) -> usize {
         if let Some(at) = current.at {
             return at;
@@ -163,8 +163,8 @@ impl<'t> Scan<'t> {
         at
     }
 
-    /// Returns the index of a type. Most instructions have one of a few types,
-    /// which are found without hashing.
+    /// Returns the index of a type. Most instructions have one of a few types, which are found
+    /// without hashing.
     fn ty(&mut self, ty: &[u8]) -> u32 {
         let types = &mut self.module.types;
         let (Some(first), Some(last)) = (ty.first(), ty.last()) else { return 0 };
@@ -178,8 +178,8 @@ impl<'t> Scan<'t> {
         *recent
     }
 
-    /// Reads the name after a `!`, which may begin an attachment such as `!tbaa !4`.
-    /// Returns whether it does: then an instruction may start after it.
+    /// Reads the name after a `!`, and an attachment such as `!tbaa !4` if it is one. Returns
+    /// whether it is one: then an instruction may start after it.
     fn attachment(&mut self, lexer: &mut Lexer<'t>, current: &mut Current) -> Result<bool> {
         let mut copy = false;
         if lexer.rest().starts_with(b"tbaa !") {
@@ -219,7 +219,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Returns the place of the `%` in `%x =`, given the place of the `=`.
+/// Returns the offset of the `%` in `%x =`, given the offset of the `=`.
 #[cold]
 fn result_before(text: &[u8], at: usize) -> Option<usize> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
@@ -228,13 +228,13 @@ fn result_before(text: &[u8], at: usize) -> Option<usize> {
     (text[start] == b'%' && start + 1 < end).then_some(start)
 }
 
-/// Passes white space and line ends.
+/// Skips white space and line ends.
 #[inline]
 fn space(text: &[u8], mut at: usize) -> usize {
     if text[at..].starts_with(b"\n  ") {
         at += 3;
     }
-    // Comments after labels are far to the right.
+    // LLVM prints comments after labels far to the right.
     while text[at..].starts_with(&[b' '; 8]) {
         at += 8;
     }
@@ -244,18 +244,18 @@ fn space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The instruction that the scan is in.
+/// The instruction that is being scanned.
 struct Current {
     function: u32,
     index: u32,
     next: u32,
     opcode: Opcode,
     offset: usize,
-    /// Its index in the module's list, once there.
+    /// Its index in the module's list, if it is there.
     at: Option<usize>,
 }
 
-/// Passes a function header from its name to after the `{` of its body, over the braces of struct
+/// Skips a function's header, from its name to the `{` of its body. Skips the braces of struct
 /// constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
 fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> Result<()> {
     let mut in_constant = false;
@@ -267,11 +267,11 @@ fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> R
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()
             .filter_map(|&clause| passed.strip_suffix(clause))
-            // A name may end like a clause: `personality ptr @rust_eh_personality`.
+            // A name may end like a keyword: `personality ptr @rust_eh_personality`.
             .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
         if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
             stops.bracketed(lexer, "a function header")?;
-            // The type's braces may be followed by the value's.
+            // The braces of the constant's value may follow those of its type.
             in_constant = opens;
         } else {
             lexer.at += 1;

@@ -1,4 +1,4 @@
-//! The global variables of a module.
+//! Reads the global variables of a module.
 
 use crate::{Module, Sizes};
 use tbaa::parts::table::HashMap;
@@ -11,9 +11,9 @@ pub struct Global<'t> {
     pub constant: bool,
     /// True if this module defines its contents.
     pub defined: bool,
-    /// True if no other module can name it.
+    /// True if other modules cannot name it.
     pub local: bool,
-    /// True if it may be missing from the program: its address may be null.
+    /// True if the program may have no such variable: then its address is null.
     pub weak: bool,
     pub ty: &'t [u8],
     /// The size in bytes; 0 if unknown.
@@ -21,7 +21,7 @@ pub struct Global<'t> {
 }
 
 impl Module<'_> {
-    /// Reads the global variables. The key is the name as the text writes it after the `@`.
+    /// Returns the global variables. The key is the text of the name after the `@`.
     #[doc(hidden)]
     pub fn globals(&self, sizes: &Sizes) -> HashMap<&[u8], Global<'_>> {
         let text = &*self.text;
@@ -39,7 +39,7 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'
         lexer.skip_space().ok()?;
         let constant = match lexer.word() {
             b"" => match lexer.peek()? {
-                // `thread_local(localdynamic)`
+                // Parentheses, as in `thread_local(localdynamic)`.
                 b'(' => {
                     lexer.bracketed("a global variable").ok()?;
                     continue;

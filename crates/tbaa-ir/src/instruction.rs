@@ -1,4 +1,4 @@
-//! An instruction in a text: its opcode, and the memory that it accesses.
+//! Reads instructions in a text: their opcodes, and the memory that they access.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::body::pass_attributes;
 use crate::{Opcode, Result};
 use tbaa_lex::lexer::{Lexer, without_comments, words};
 
-/// An instruction's opcode.
+/// The opcode of an instruction.
 pub(super) struct Start {
     pub(super) opcode: Opcode,
-    /// Bytes from the start of the text to after the opcode.
+    /// The offset in the text where the opcode ends.
     pub(super) after: usize,
 }
 
-/// Like [`start`], for the commonest instructions as LLVM prints them; `None` for anything else.
+/// Does the same as [`start`] for common instructions as LLVM prints them; else returns `None`.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     let mut lexer = Lexer::new(text, at);
@@ -35,7 +35,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
-        // All other words are skipped. Without branches, because the next word is hard to predict.
+        // Other words have no access. Use no branches, because the next word is hard to predict.
         let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));
@@ -47,8 +47,8 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     Some(Start { opcode, after: lexer.at - 1 })
 }
 
-/// Reads an instruction's result and opcode. `None` for a label (skipped with its colon), or for a
-/// continuation line.
+/// Reads an instruction's result and opcode. Returns `None` for a label, which is skipped with its
+/// colon, and for a line that continues an instruction.
 #[inline]
 pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     let mut named = false;
@@ -70,11 +70,11 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     let before = lexer.at;
     let mut word = lexer.word();
     if named {
-        // Whatever follows `%name =` is an instruction, if an unknown one.
+        // The text after `%name =` is an instruction, even if its opcode is unknown.
     } else if lexer.eat(b":") {
         return Ok(None);
     } else if word.is_empty() {
-        // Nothing that starts an instruction: pass it, whatever it is.
+        // No instruction starts here: skip one byte.
         lexer.at = lexer.text.len().min(before + 1);
         return Ok(None);
     }
@@ -88,7 +88,7 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
         b"store" => Opcode::Store,
         b"call" | b"invoke" | b"callbr" => Opcode::Call,
         b"atomicrmw" => {
-            // The operation may be on the next line, and is often an opcode.
+            // The operation may be on the next line, and is often an opcode's name.
             lexer.skip_space()?;
             if lexer.eat_word(b"volatile") {
                 lexer.skip_space()?;
@@ -98,9 +98,9 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
         }
         b"cmpxchg" => Opcode::CmpXchg,
         b"va_arg" => Opcode::VaArg,
-        // The commonest of the others first.
+        // Test the most common words first.
         b"br" | b"ret" | b"switch" => Opcode::Other,
-        // The commonest that continue an `invoke` or a `landingpad`.
+        // The most common words that continue an `invoke` or a `landingpad`.
         b"to" | b"cleanup" | b"catch" if !named => return Ok(None),
         _ if named || Opcode::of_other(word).is_some() => Opcode::Other,
         _ => return Ok(None),
@@ -108,23 +108,23 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// The greatest distance from an opcode to its operands, in bytes.
+/// The largest distance from an opcode to its operands that is searched, in bytes.
 ///
-/// A constant expression may precede them, but one longer than this is unheard of. Without a limit,
-/// each malformed instruction without a comma would search the rest of the text.
+/// A constant expression may precede the operands, but is never longer than this in practice.
+/// Without a limit, each malformed instruction without a comma would search the rest of the text.
 const SEARCH: usize = 4096;
 
 /// The memory access of an instruction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accessed<'t> {
-    /// The type; empty if it cannot be read.
+    /// The accessed type; empty if it cannot be read.
     pub(super) ty: &'t [u8],
     pub(super) volatile: bool,
     pub(super) atomic: bool,
 }
 
-/// Reads an instruction's access, from after its opcode on; `None` for a call of a function that is
-/// not `llvm.memcpy`, `llvm.memmove` or `llvm.memset`.
+/// Reads an instruction's access; `after` begins after the opcode. `None` if there is none, and for
+/// calls other than of `llvm.memcpy`, `llvm.memmove` and `llvm.memset`.
 #[inline]
 pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     match opcode {
@@ -133,7 +133,7 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
             Some(ty) => Some(Accessed { ty, volatile: false, atomic: false }),
             None => any_access(opcode, after),
         },
-        // The first letter after ` ` shows for most calls that the result is not `void`.
+        // For most calls, the first letter shows that the result is not `void`.
         Opcode::Call if matches!(after.rest(), [b' ', b'a'..=b'u' | b'w'..=b'z' | b'%', ..]) => {
             None
         }
@@ -141,16 +141,16 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
     }
 }
 
-/// Takes the type of most loads and stores: a word, and nothing before it.
+/// Returns the type of most loads and stores: a single word directly after the opcode.
 #[inline]
 fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
     lexer.eat(b" ").then_some(())?;
     let word = lexer.word();
-    // Words before a type begin with one of these letters.
+    // Types begin with one of these letters. `atomic` and `volatile` do not.
     matches!(word.first()?, b'b'..=b'u').then_some(())?;
     let ends = match opcode {
         Opcode::Load => lexer.eat(b","),
-        // Excludes ` *`, ` (` and ` addrspace(1)`, which continue the type.
+        // Exclude ` *`, ` (` and ` addrspace(1)`, which continue the type.
         _ => {
             lexer.eat(b" ")
                 && matches!(lexer.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
@@ -170,7 +170,7 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
             let before = arguments.strip_suffix(b"true").and_then(<[u8]>::last);
             access.volatile = before.is_some_and(u8::is_ascii_whitespace);
         }
-        // The last argument of an atomic transfer is the element's size.
+        // In an atomic transfer the last argument is the element size, and not the volatile flag.
         access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
         return Some(access);
     }
@@ -181,7 +181,7 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
             Opcode::Load => {
                 let (ty, pointee) = lexer.pointer_ty().ok()?;
                 lexer.skip_space().ok()?;
-                // Before LLVM 3.7 a load names the pointer's type alone.
+                // Before LLVM 3.7, a load states only the pointer's type.
                 if lexer.peek() == Some(b',') { Some(ty) } else { pointee }
             }
             Opcode::Store => lexer.ty().ok(),
@@ -194,19 +194,19 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
         }
     };
     let ty = ty();
-    // A type at the end of the searched text may be cut off.
+    // A type at the end of the searched text may be cut off: reject it.
     access.ty = ty.filter(|_| lexer.peek().is_some()).unwrap_or_default();
     Some(access)
 }
 
-/// Finds the pointer through which an instruction accesses memory, from after
-/// its opcode on; of a transfer, the destination.
+/// Finds the pointer through which an instruction accesses memory; for a transfer such as `memcpy`,
+/// the destination. `after` begins after the opcode.
 pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>) -> Option<Range<usize>> {
     let span = pointer_in(opcode, bounded(after))?;
     Some(after.at + span.start..after.at + span.end)
 }
 
-/// Like [`pointer`], however far it is.
+/// Does the same as [`pointer`], without a limit of the distance.
 pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
@@ -217,7 +217,7 @@ pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<u
         lexer.skip_space().ok()?;
         lexer.ty().ok()?;
         pass_attributes(&mut lexer);
-        // `dereferenceable (8)`: no pointer begins with a bracket.
+        // Skip the list in `dereferenceable (8)`: no pointer begins with a parenthesis.
         while lexer.peek() == Some(b'(') {
             lexer.bracketed("an attribute").ok()?;
             pass_attributes(&mut lexer);
@@ -233,7 +233,7 @@ pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<u
         if opcode == Opcode::Store {
             lexer.until(b",", "a store").ok()?;
         }
-        // A load of LLVM 3.6 or older names the pointer's type alone.
+        // Before LLVM 3.7, a load states only the pointer's type.
         if matches!(opcode, Opcode::Load | Opcode::Store) && lexer.eat(b",") {
             lexer.skip_space().ok()?;
             lexer.ty().ok()?;
@@ -242,18 +242,18 @@ pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<u
     }
     let start = lexer.at;
     lexer.value().ok()?;
-    // A value at the end of the searched text may be cut off.
+    // A value at the end of the searched text may be cut off: reject it.
     lexer.peek()?;
     Some(start..lexer.at)
 }
 
-/// A text of its own: the place of an error is counted from its start.
+/// Returns a copy of the text that ends after [`SEARCH`] bytes. Its offsets begin at 0.
 fn bounded(lexer: Lexer<'_>) -> Lexer<'_> {
     let rest = lexer.rest();
     Lexer::new(&rest[..rest.len().min(SEARCH)], 0)
 }
 
-/// Passes white space and the words before an instruction's type.
+/// Skips white space and the words before an instruction's type.
 fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
@@ -267,16 +267,16 @@ fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     }
 }
 
-/// LLVM: `AnyMemIntrinsic`.
+/// Prefixes of the intrinsics that copy or fill memory: LLVM's `AnyMemIntrinsic`.
 pub(super) const TRANSFERS: [&[u8]; 3] = words("llvm.memcpy. llvm.memmove. llvm.memset.");
 
-/// Skips the text before the arguments of `void @llvm.memcpy.p0.p0.i64(` and similar calls, and
+/// Skips the text before the arguments of a call such as `void @llvm.memcpy.p0.p0.i64(`, and
 /// returns the name.
 pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     lexer.skip_space().ok()?;
     lexer.eat_word(b"void").then_some(())?;
     lexer.skip_space().ok()?;
-    // Before the word is passed: there are many other calls.
+    // Test this before skipping a word: most calls are other ones.
     (lexer.eat(b"@") && lexer.rest().starts_with(b"llvm.mem")).then_some(())?;
     let name = lexer.word();
     TRANSFERS.iter().any(|&known| name.starts_with(known)).then_some(())?;
@@ -284,7 +284,7 @@ pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     (lexer.peek() == Some(b'(')).then_some(name)
 }
 
-/// Words that begin a pointer constant. LLVM: `LLParser::parseValID`.
+/// The words that begin a pointer constant: see LLVM's `LLParser::parseValID`.
 pub(super) const CONSTANTS: [&[u8]; 13] = words(
     "addrspacecast bitcast blockaddress dso_local_equivalent getelementptr inttoptr no_cfi \
      null poison ptrauth select undef zeroinitializer",

@@ -1,4 +1,4 @@
-//! `.ll` text in and out.
+//! Reads and writes `.ll` text.
 //!
 //! [`read`] extracts the TBAA from a module printed by any LLVM since 3.0: metadata nodes, and the
 //! instructions that use them. It skips everything else and never rejects it. [`write()`] prints a

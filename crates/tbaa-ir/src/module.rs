@@ -1,4 +1,4 @@
-//! The memory accesses of a module's text.
+//! A module read from text: its memory accesses, metadata nodes and type definitions.
 
 use std::{borrow::Cow, fmt, num::NonZeroU32, ops::Range};
 
@@ -11,14 +11,14 @@ use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a tag.
 ///
-/// Its pointer and its tag's place are read from the text on demand: [`Module::pointer_span`],
-/// [`Module::tag_span`].
+/// [`Module::pointer_span`] and [`Module::tag_span`] read from the text where its pointer and its
+/// tag are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
-    /// Index into [`Module::functions`].
+    /// The index of its function in [`Module::functions`].
     pub function: u32,
-    /// The instruction's position in its function, from 0.
+    /// The instruction's index in its function, from 0.
     pub index: u32,
     /// The instruction's opcode.
     pub opcode: Opcode,
@@ -26,13 +26,13 @@ pub struct Instruction {
     pub volatile: bool,
     /// True if the access is atomic.
     pub atomic: bool,
-    /// Its `!tbaa` attachment.
+    /// The tag that it has as `!tbaa`.
     pub tag: Option<TagId>,
-    /// Its `!tbaa.struct` attachment.
+    /// The node that it has as `!tbaa.struct`.
     pub copy: Option<CopyId>,
-    /// Bytes from the start of the text.
+    /// The offset in the text, in bytes.
     pub offset: u32,
-    /// The same to the reference after `!tbaa`.
+    /// The offset in the text of the reference after `!tbaa`.
     pub(super) tag_offset: Option<NonZeroU32>,
     pub(super) ty: u32,
 }
@@ -41,11 +41,11 @@ pub struct Instruction {
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Box<[u8]>,
-    /// Bytes from the start of the text to its `define`.
+    /// The offset in the text of its `define`.
     pub(super) head: u32,
-    /// To after the body's `{`.
+    /// The offset in the text after the `{` of its body.
     pub(super) start: u32,
-    /// To its `}`.
+    /// The offset in the text of the `}` of its body.
     pub(super) end: u32,
 }
 
@@ -53,31 +53,31 @@ pub(super) struct Function {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TypeDefinition {
-    /// The name without its `%` and quotes, its escapes resolved.
+    /// The name without `%` and quotes, with escapes resolved.
     pub name: Box<[u8]>,
-    /// The text after `type`: `{ i32, ptr }`, `opaque`.
+    /// The text after `type`, such as `{ i32, ptr }` or `opaque`.
     pub body: Box<[u8]>,
-    /// Bytes from the start of the text to the body.
+    /// The offset in the text of the body.
     pub offset: u32,
 }
 
-/// Something readable that is likely wrong.
+/// A part of the text that can be read but is probably wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Warning {
     /// The kind of warning.
     pub kind: WarningKind,
-    /// Bytes from the start of the text.
+    /// The offset in the text, in bytes.
     pub offset: usize,
 }
 
-/// The kind of a [`Warning`]. Its display states the consequence.
+/// The kind of a [`Warning`]. `Display` states the consequence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A node other than an anonymous root reaches itself.
+    /// A node refers to itself, directly or through others, and is not an anonymous root.
     Cycle,
-    /// An integer has no type, as in `!{!1, !1, 0}`, and is read as an `i64`.
+    /// An integer has no type, as in `!{!1, !1, 0}`; it is read as an `i64`.
     Untyped,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for WarningKind {
     }
 }
 
-/// A module's text, and its TBAA read from there.
+/// A module's text, and the TBAA metadata read from it.
 ///
 /// ```
 /// let text = br#"
@@ -122,32 +122,32 @@ pub struct Module<'t> {
     pub(super) triple: Option<(Box<[u8]>, usize)>,
     pub(super) type_definitions: Vec<TypeDefinition>,
     pub(super) functions: Vec<Function>,
-    /// Bytes from the start of the text to after each `declare`.
+    /// The offset in the text after each `declare`.
     pub(super) declarations: Vec<u32>,
-    /// To after the `attributes` of each group.
+    /// The offset in the text after the `attributes` of each attribute group.
     pub(super) groups: Vec<u32>,
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
-    /// Bytes from the start of the text to each `!llvm.ident = !{...}`.
+    /// The offset in the text of each named list, such as `!llvm.ident = !{...}`.
     pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
-    /// For each number that the text defines, the offset of the definition's `!`, plus 1.
+    /// For each metadata number that the text defines, the offset of the definition's `!`, plus 1.
     pub(super) definitions: Numbers<NonZeroU32>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
-    /// The largest number that the text defines, plus 1.
+    /// The largest metadata number that the text defines, plus 1.
     pub(super) next_number: u64,
 }
 
-/// The place of a node in the text.
+/// The number and offset of a node in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) number: Option<u32>,
     pub(super) offset: u32,
 }
 
-/// The places of one graph's nodes, by index.
+/// The places of a graph's nodes in the text, by the nodes' indices.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     stamp: u32,
@@ -159,8 +159,8 @@ impl Origins {
         *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
     }
 
-    /// Sets a node's place. If the store merged equal nodes the first place is kept, but a numbered
-    /// place replaces an inline one.
+    /// Sets the place of a node. If the graph merged equal nodes, the first place stays, but the
+    /// place of a numbered node replaces that of an inline one.
     pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
         self.stamp = node.stamp;
         if node.index() >= self.places.len() {
@@ -179,17 +179,17 @@ impl Module<'_> {
         &self.text
     }
 
-    /// Returns the nodes.
+    /// Returns the metadata nodes.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Returns the nodes, to add to them.
+    /// Returns the metadata nodes, so that nodes can be added.
     pub fn graph_mut(&mut self) -> &mut Graph {
         &mut self.graph
     }
 
-    /// Takes the nodes out of the module.
+    /// Returns the metadata nodes, and drops the rest of the module.
     pub fn into_graph(self) -> Graph {
         self.graph
     }
@@ -199,22 +199,22 @@ impl Module<'_> {
         self.functions.iter().map(|function| &function.name[..])
     }
 
-    /// Returns the place of a function's body in the text, without its braces.
+    /// Returns the range of a function's body in the text, without its braces.
     /// Panics if `function` is not an index into [`functions`](Self::functions).
     pub fn function_span(&self, function: u32) -> Range<usize> {
         let Function { start, end, .. } = self.functions[function as usize];
         start as usize..end as usize
     }
 
-    /// Returns the place of a function's header in the text: from `define` to after the `{` of the
-    /// body.
+    /// Returns the range of a function's header in the text: from `define` to the `{` of the body,
+    /// inclusive.
     pub(crate) fn header_span(&self, function: u32) -> Range<usize> {
         let Function { head, start, .. } = self.functions[function as usize];
         head as usize..start as usize
     }
 
-    /// Returns the string of `target datalayout`, escapes resolved, and its
-    /// place in bytes from the start of the text; of several, the last.
+    /// Returns the string of `target datalayout` with escapes resolved, and its offset in the text.
+    /// If there are several, returns the last.
     pub fn data_layout(&self) -> Option<(&[u8], usize)> {
         self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
@@ -224,11 +224,11 @@ impl Module<'_> {
         self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
     }
 
-    /// Reads the module's struct types into a context.
+    /// Reads the module's named struct types into a type context.
     ///
     /// # Errors
     ///
-    /// As [`ReadTypes::read_definitions`]; offsets are those in the module's text.
+    /// Those of [`ReadTypes::read_definitions`]; offsets are those in the module's text.
     ///
     /// ```
     /// let text = b"%struct.Point = type { i32, i32 }\n%0 = type opaque\n@g = global i32 0\n";
@@ -243,8 +243,8 @@ impl Module<'_> {
         context.read_definitions_at(&self.text, definitions)
     }
 
-    /// Returns the definitions of named types, in file order. Comments in a
-    /// body are untouched, and a name may be defined twice.
+    /// Returns the definitions of named types, in file order. A body may contain comments, and a
+    /// name may be defined twice.
     pub fn type_definitions(&self) -> &[TypeDefinition] {
         &self.type_definitions
     }
@@ -255,48 +255,47 @@ impl Module<'_> {
     }
 
     /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
-    /// There are none for a number that is not a function's.
+    /// Returns an empty range if there is no such function.
     pub fn accesses_of(&self, function: u32) -> Range<usize> {
         let start = self.instructions.partition_point(|access| access.function < function);
         let rest = &self.instructions[start..];
         start..start + rest.partition_point(|access| access.function == function)
     }
 
-    /// Returns the type that an instruction loads or stores, as the text
-    /// writes it; empty for a call.
+    /// Returns the type that an instruction loads or stores, as the text writes it. It is empty for
+    /// a call.
     pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
         &self.types[instruction.ty as usize]
     }
 
-    /// Returns the distinct tags of `!tbaa` attachments, in order of first
-    /// appearance on an instruction.
+    /// Returns the distinct tags of `!tbaa` attachments, in the order of their first use.
     pub fn attached_tags(&self) -> Vec<TagId> {
         let mut seen = vec![false; self.graph.tag_count()];
         let attached = self.instructions.iter().filter_map(|instruction| instruction.tag);
         attached.filter(|tag| !std::mem::replace(&mut seen[tag.index()], true)).collect()
     }
 
-    /// Returns the tags in `!llvm.errno.tbaa`: accesses that may touch `errno`.
+    /// Returns the tags in `!llvm.errno.tbaa`, whose accesses may access `errno`.
     pub fn errno_tags(&self) -> &[TagId] {
         &self.errno
     }
 
-    /// Returns problems that do not prevent reading, in the order found.
+    /// Returns the warnings, in the order in which the reader found them.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Returns the node that the text defines as `!number`, if the reader kept it.
+    /// Returns the node that the text defines as `!number`; `None` if the reader did not keep it.
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
     }
 
-    /// Returns the offset at which the text defines a number, in bytes.
+    /// Returns the offset in the text at which a metadata number is defined.
     pub(super) fn definition(&self, number: u32) -> Option<usize> {
         Some(self.definitions.get(number)?.get() as usize - 1)
     }
 
-    /// Returns the offset at which the text defines each number, in file order, including numbers
+    /// Returns the offset of each definition of a metadata number, in file order. Includes numbers
     /// that the reader did not keep.
     pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
         let all = self.definitions.iter().map(|(number, at)| (at.get() as usize - 1, number));
@@ -305,22 +304,22 @@ impl Module<'_> {
         all
     }
 
-    /// Returns the number after the text's largest; `None` if there is no larger one.
+    /// Returns one more than the text's largest metadata number; `None` if that is too large.
     pub fn next_number(&self) -> Option<u32> {
         u32::try_from(self.next_number).ok()
     }
 
-    /// Returns a node's number in the text; `None` for an inline node. If the store merged equal
+    /// Returns a node's number in the text; `None` for an inline node. If the graph merged equal
     /// nodes, it is the first number read.
     pub fn number_of(&self, node: NodeId) -> Option<u32> {
         self.origins.get(node)?.number
     }
 
-    /// Returns the numbers with which the module's metadata is printed: the text's own. Inline
+    /// Returns the numbers for printing the module's metadata, which are those of the text. Inline
     /// nodes, and tags that the reader made from types, get numbers after the text's largest.
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);
-        // A tag that the reader made from a type has the type's number, too.
+        // A tag that the reader made from a type also has the type's number: reject that.
         let own = |node| number(node).filter(|&number| self.node(number) == Some(node));
         let mut next = self.next_number().unwrap_or(0);
         let free = || loop {
@@ -333,19 +332,19 @@ impl Module<'_> {
         Numbering::keeping(&self.graph, &[&own, &number], free)
     }
 
-    /// Returns the offset at which the text defines a node, in bytes.
+    /// Returns the offset in the text at which a node is defined.
     pub fn offset_of(&self, node: NodeId) -> Option<usize> {
         Some(self.origins.get(node)?.offset as usize)
     }
 
-    /// Takes the node that the text defines as `!number` for a tag, as if it
-    /// were attached to an instruction.
+    /// Marks the node that the text defines as `!number` as a tag, as if an instruction had it.
+    /// `None` if the reader did not keep the node.
     pub fn tag(&mut self, number: u32) -> Option<TagId> {
         let node = self.node(number)?;
         Some(self.attach(node))
     }
 
-    /// Makes a tag of an attached node, which the scalar format's upgrade may wrap into another.
+    /// Marks an attached node as a tag. A scalar type is upgraded: a new tag node refers to it.
     pub(super) fn attach(&mut self, node: NodeId) -> TagId {
         let tag = self.graph.mark_attached(node);
         let upgraded = self.graph.tag_node(tag);

@@ -1,4 +1,4 @@
-//! The names of tags and types, in a programmer's words.
+//! Names tags and types in a programmer's words.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Field, Graph, Tag, TagId, TypeId, TypeKind};
 use tbaa_types::demangle::{demangled, folded};
 
-/// Types that are visited to find the union that a tag's path passes.
+/// The largest number of types that are visited to find the union on a tag's path.
 const STEPS: usize = 256;
 
-/// The most types of a union that are listed.
+/// The largest number of a union's types that are listed.
 const LISTED: usize = 4;
 
-/// Describes the tags of a graph: `vec.len (long at 8 of vec)`, `omnipotent char`.
+/// Describes the tags of a graph, as in `vec.len (long at 8 of vec)` or `omnipotent char`.
 ///
-/// Field names come from the debug information, if it has a struct with the base type's name;
-/// otherwise the offset is used: `vec+8 (long)`. If the path leads through a union, its members'
-/// types are listed. Names are computed on demand. Functions panic if an id was issued by another
-/// graph.
+/// Field names come from the debug information, if it has a struct with the base type's name.
+/// Otherwise the offset is shown: `vec+8 (long)`. If the path from base type to access type passes
+/// a union, its members' types are listed. Names are computed on demand. Functions panic if another
+/// graph issued an id.
 ///
 /// ```
 /// use tbaa_ir::Names;
@@ -44,27 +44,27 @@ const LISTED: usize = 4;
 pub struct Names<'a> {
     graph: &'a Graph,
     debug: Option<DebugInfo<'a>>,
-    /// Fields that were looked up, by base type, offset and access type: the text is searched only
-    /// once for each.
+    /// The fields that were looked up, by base type, offset and access type: the text is searched
+    /// only once for each.
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
-    /// The typedef names of unnamed types, with the records of the debug information.
+    /// The typedef names of unnamed types, and their possible records in the debug information.
     unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
 
-/// The name of a type without a name, and the records of the debug information that may be it.
+/// A typedef's name for an unnamed type, and the records in the debug information that may be it.
 type Unnamed = (String, Vec<u32>);
 
-/// The most levels of a pointer that are written as stars.
+/// The largest depth of a pointer that is written with stars.
 const STARS: usize = 8;
 
 fn in_source(name: &[u8]) -> String {
     demangled(name).map_or_else(|| String::from_utf8_lossy(name).into_owned(), folded)
 }
 
-/// `char **` for `p2 omnipotent char`, `void **` for `any p2 pointer`.
-/// clang: `CodeGenTBAA::getTypeInfoHelper`.
+/// Returns `char **` for `p2 omnipotent char`, and `void **` for `any p2 pointer`. The names come
+/// from clang's `CodeGenTBAA::getTypeInfoHelper`.
 fn pointer(name: &[u8]) -> Option<String> {
-    // `any p2 pointer` is of pointers to pointers to anything.
+    // `any p2 pointer` is the type of a pointer to a pointer to anything.
     let any = name.strip_prefix(b"any ").and_then(|rest| rest.strip_suffix(b" pointer"));
     let rest = any.unwrap_or(name).strip_prefix(b"p")?;
     let (digits, rest) = rest.split_at(rest.iter().position(|byte| !byte.is_ascii_digit())?);
@@ -79,8 +79,7 @@ fn pointer(name: &[u8]) -> Option<String> {
     (1..=STARS).contains(&levels).then(|| format!("{to} {}", "*".repeat(levels)))
 }
 
-/// Returns the name of a type's node as it is in the source: `geo::Node *` for
-/// `p1 _ZTSN3geo4NodeE`.
+/// Returns the source's spelling of a type node's name: `geo::Node *` for `p1 _ZTSN3geo4NodeE`.
 pub fn name_in_source(name: &[u8]) -> String {
     match name {
         b"" => "unnamed".to_owned(),
@@ -89,21 +88,21 @@ pub fn name_in_source(name: &[u8]) -> String {
 }
 
 impl<'a> Names<'a> {
-    /// Creates names from the graph alone.
+    /// Creates names without debug information.
     pub fn of_graph(graph: &'a Graph) -> Self {
         Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
     }
 
-    /// Names by the graph and the debug information of a module, in time linear
-    /// in the length of its text.
+    /// Creates names that also use a module's debug information, in time linear in the length of
+    /// its text.
     pub fn of_module(module: &'a Module<'_>) -> Self {
         let debug = Some(DebugInfo::new(module)).filter(|debug| !debug.has_no_records());
         Names { debug, ..Names::of_graph(module.graph()) }
     }
 
-    /// Returns a type's name as it is in the source, also for the mangled name of a C++ class and
-    /// for clang's name of a pointer: `geo::Node *` for `p1 _ZTSN3geo4NodeE`. An unnamed struct
-    /// gets its typedef's name, if the debug information has one with the same fields.
+    /// Returns a type's name as the source spells it. For clang's mangled name `p1 _ZTSN3geo4NodeE`
+    /// it is `geo::Node *`. An unnamed struct gets the name of a typedef whose fields are the same,
+    /// if the debug information has one.
     pub fn ty(&self, ty: TypeId) -> String {
         let node = self.graph.ty(ty);
         match node.name() {
@@ -113,7 +112,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the accessed place of a tag, without types: `vec.len`, `vec+8`, or a whole type.
+    /// Returns the place that a tag accesses, without types: `vec.len`, `vec+8`, or a whole type.
     pub fn place(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.place_of(&tag),
@@ -121,7 +120,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`place`](Self::place), of a tag that need not be in the graph; its types are.
+    /// Does the same as [`place`](Self::place) for a tag that may not be in the graph.
     pub fn place_of(&self, tag: &Tag) -> String {
         let base = self.ty(tag.base);
         if tag.is_whole() && tag.offset == 0 {
@@ -129,13 +128,13 @@ impl<'a> Names<'a> {
         }
         match self.field(tag) {
             Some(path) => format!("{base}.{path}"),
-            // LLVM prints an offset as a signed number.
+            // Like LLVM, print the offset as a signed number.
             None => format!("{base}{:+}", tag.offset as i64),
         }
     }
 
-    /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the name of a
-    /// type that is accessed as a whole.
+    /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the type's
+    /// name if the whole type is accessed.
     pub fn tag(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.tag_of(&tag),
@@ -143,7 +142,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Like [`tag`](Self::tag), of a tag that need not be in the graph; its types are.
+    /// Does the same as [`tag`](Self::tag) for a tag that may not be in the graph.
     pub fn tag_of(&self, tag: &Tag) -> String {
         let mut says = Vec::new();
         if !(tag.is_whole() && tag.offset == 0) {
@@ -161,7 +160,7 @@ impl<'a> Names<'a> {
         if says.is_empty() { place } else { format!("{place} ({})", says.join(", ")) }
     }
 
-    /// The path of a tag's field, by its names.
+    /// Returns the path of a tag's field, by the names of members.
     fn field(&self, tag: &Tag) -> Option<String> {
         let debug = self.debug.as_ref().filter(|_| !tag.is_whole())?;
         let name = |ty| self.graph.ty(ty).name();
@@ -181,14 +180,14 @@ impl<'a> Names<'a> {
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
     }
 
-    /// Returns the typedef name of an unnamed type, as [`ty`](Self::ty) does.
+    /// Returns the name that [`ty`](Self::ty) finds for an unnamed type, or `None`.
     #[doc(hidden)]
     pub fn typedef(&self, ty: TypeId) -> Option<String> {
         let is_unnamed = self.graph.ty(ty).name().unwrap_or_default().is_empty();
         is_unnamed.then(|| self.unnamed(ty).map(|(name, _)| name))?
     }
 
-    /// Returns the typedef's name for a type without a name, and the records that may be it.
+    /// Returns a typedef's name for an unnamed type, and the records that may be this type.
     fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
         let debug = self.debug.as_ref()?;
         let find = || debug.unnamed(&self.fields_of(ty)?);
@@ -196,13 +195,13 @@ impl<'a> Names<'a> {
         known.entry(ty).or_insert_with(find).clone()
     }
 
-    /// A type's fields, each with its offset and the name of its type.
+    /// Returns a type's fields, each as its offset and the name of its type.
     fn fields_of(&self, ty: TypeId) -> Option<Vec<(u64, &'a [u8])>> {
         let field = |field: Field| Some((field.offset, self.graph.ty(field.ty).name()?));
         self.graph.ty(ty).fields().map(field).collect()
     }
 
-    /// `of union U: int, float`.
+    /// Returns the description of a union, such as `of union U: int, float`.
     fn members(&self, union: TypeId) -> String {
         let mut types: Vec<String> = Vec::new();
         for field in self.graph.ty(union).fields() {
@@ -218,8 +217,7 @@ impl<'a> Names<'a> {
         format!("of union {}: {}", self.ty(union), types.join(", "))
     }
 
-    /// Returns the first union on a path from the base type to the access type, including the
-    /// access type.
+    /// Returns the first union on a path from the base type to the access type, both included.
     fn union_on_path(&self, tag: &Tag) -> Option<TypeId> {
         let mut pending = vec![(tag.base, tag.offset, None)];
         for _ in 0..STEPS {
@@ -238,7 +236,7 @@ impl<'a> Names<'a> {
         None
     }
 
-    /// Returns whether a type is an aggregate of several types at one place.
+    /// Returns whether a type is an aggregate of different types that all begin at one offset.
     fn is_union(&self, ty: TypeId) -> bool {
         let node = self.graph.ty(ty);
         let mut fields = node.fields();

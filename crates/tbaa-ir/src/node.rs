@@ -1,4 +1,4 @@
-//! A metadata node or its definition as the text writes it, with unresolved references.
+//! Reads metadata nodes and their definitions, without resolving references.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use tbaa_lex::constant::{SPACE, int_bits, int_literal};
 use tbaa_lex::lexer::{Lexer, without_comments};
 use tbaa_lex::source::unescaped;
 
-/// Names a node of the text: by number, or by its position.
+/// Identifies a node of the text: by its number, or an inline node by its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Number(u32),
-    /// The offset of the node's `{`, in bytes from the start of the text.
+    /// The offset in the text of the node's `{`.
     Inline(u32),
 }
 
@@ -20,25 +20,25 @@ pub(super) enum Key {
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
     pub(super) key: Key,
-    /// The offset of the reference, in bytes from the start of the text.
+    /// The offset in the text of the reference.
     pub(super) at: u32,
-    /// The nesting depth of an inline node.
+    /// The nesting depth, if it is an inline node.
     pub(super) depth: u32,
 }
 
-/// The treatment of an integer that does not fit into its type. LLVM truncates it.
+/// What to do with an integer that does not fit into its type, which LLVM would truncate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overflow {
-    /// Reports an error: an offset or a size must not change.
+    /// Report an error, because an offset or a size must not change.
     Refuse,
-    /// Keeps it as text, in a node that does not describe types.
+    /// Keep it as text, because the node does not describe types.
     Keep,
 }
 
-/// A numbered node, its operands not yet read.
+/// The definition of a numbered node, without its operands.
 #[derive(Clone, Copy)]
 pub(super) struct NodeDefinition {
-    /// Bytes from the start of the text to the node's `{`, or to the `!` of a node of another kind.
+    /// The offset in the text of the node's `{`, or of the `!` of a specialised node.
     pub(super) body: usize,
     pub(super) form: Form,
 }
@@ -47,12 +47,12 @@ pub(super) struct NodeDefinition {
 pub(super) enum Form {
     Uniqued,
     Distinct,
-    /// A specialised node: `!DIFile(...)` and similar.
+    /// A specialised node, such as `!DIFile(...)`.
     Specialized,
 }
 
 impl NodeDefinition {
-    /// Reads from after the node's number up to its `{` or `(`.
+    /// Reads a definition from after the number up to its `{` or `(`.
     pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self> {
         equals(lexer)?;
         let distinct = lexer.eat_word(b"distinct");
@@ -78,7 +78,7 @@ impl NodeDefinition {
         Ok(NodeDefinition { body, form: Form::Specialized })
     }
 
-    /// Reads the definition whose `!` is at `offset`, which the scan has accepted before.
+    /// Reads the definition whose `!` is at `offset`, which the scan has read before.
     pub(super) fn at(text: &[u8], offset: usize) -> Result<Self> {
         let mut lexer = Lexer::new(text, offset + 1);
         lexer.skip_space()?;
@@ -87,11 +87,11 @@ impl NodeDefinition {
     }
 }
 
-/// Returns the text of a node of another kind from its `!` on.
+/// Returns the text of the specialised node whose `!` is at `body`.
 pub(super) fn specialized(text: &[u8], body: usize) -> String {
     let mut lexer = Lexer::new(text, body + 1);
     lexer.word();
-    // The scan has passed the same brackets.
+    // This cannot fail: the scan has skipped the same brackets.
     let _ = lexer.bracketed("a metadata node");
     let text = without_comments(&text[body..lexer.at]);
     String::from_utf8_lossy(&text).into_owned()
@@ -105,8 +105,8 @@ pub(super) fn equals(lexer: &mut Lexer<'_>) -> Result<()> {
     Ok(lexer.skip_space()?)
 }
 
-/// Appends the operands of a node at nesting depth `depth`, read from its `{` on. Returns the
-/// position of an integer without a type, if there is one.
+/// Appends the operands of a node at nesting depth `depth`; the lexer is at its `{`. Returns the
+/// offset of the first integer without a type, if there is one.
 pub(super) fn operands<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
@@ -131,7 +131,7 @@ pub(super) fn operands<'t>(
     }
 }
 
-/// Skips the `,` or `}` after an operand, and returns whether it is the `}`.
+/// Skips the `,` or `}` after an operand. Returns whether it was the `}`.
 pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool> {
     lexer.skip_space()?;
     if lexer.eat(b"}") {
@@ -144,18 +144,18 @@ pub(super) fn ends_after_operand(lexer: &mut Lexer<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns whether an operand that is an integer has no type.
+/// Returns whether an operand, known to be an integer, has no type.
 pub(super) fn is_untyped(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'0'..=b'9' | b'-' | b'u' | b's'))
 }
 
-/// Reads an operand, and skips the white space after one that is not a reference.
+/// Reads an operand. Skips the white space after it, unless it is a reference.
 pub(super) fn operand<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
     overflow: Overflow,
 ) -> Result<Part<'t, Reference>> {
-    // LLVM 3 writes `metadata` before a string or node.
+    // LLVM before 3.6 writes `metadata` before a string or node.
     if lexer.eat_word(b"metadata") {
         lexer.skip_space()?;
     }
@@ -193,7 +193,7 @@ pub(super) fn operand<'t>(
     })
 }
 
-/// Reads a reference to a plain node, `!4` or `!{...}`, at a `!`. Skips no white space after it.
+/// Reads `!4` or `!{...}` at a `!`; `None` for other nodes. Skips no white space after it.
 #[inline]
 pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>> {
     let mut ahead = *lexer;
@@ -216,19 +216,19 @@ pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>> {
     }
 }
 
-/// Sign-extends a number whose highest set bit is its sign. LLVM: `LLLexer::LexIdentifier`.
+/// Sign-extends a number whose highest set bit is its sign, as `LLLexer::LexIdentifier` does.
 fn sign_extended(magnitude: u64) -> i64 {
     let unused = magnitude.leading_zeros() % u64::BITS;
     (magnitude << unused) as i64 >> unused
 }
 
-/// Reads an offset as LLVM prints it, before a `,` or `}`.
+/// Reads an offset as LLVM prints it: `i64 8`, followed by `,` or `}`.
 #[inline]
 fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     let digits = lexer.rest().strip_prefix(b"i64 ")?;
     let (mut value, mut len) = (0, 0);
     while let Some(digit @ b'0'..=b'9') = digits.get(len) {
-        // 18 digits always fit; the lexer handles longer ones.
+        // 18 digits always fit into 64 bits; `int` reads longer numbers.
         (len < 18).then_some(())?;
         value = value * 10 + u64::from(digit - b'0');
         len += 1;
@@ -238,7 +238,7 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     Some(Int { bits: 64, value })
 }
 
-/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`, or one without a type as an
+/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`. Without a type it is an
 /// `i64`. `None` if the text is something else, or needs more than 64 bits.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let text = std::str::from_utf8(text).ok()?;
@@ -253,12 +253,12 @@ fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let mask = if bits < 64 { (1_u64 << bits) - 1 } else { u64::MAX };
     let (prefix, digits, radix) = int_literal(literal)?;
     let Ok(magnitude) = u64::from_str_radix(digits, radix) else {
-        // A wide type may hold the value, but it is not a valid offset.
+        // A wider type may hold the value, but then it is not a valid offset.
         return if bits > 64 { None } else { out_of_range };
     };
     let below_zero = match prefix {
         "-" => magnitude,
-        // The highest set bit is the sign: `s0x8` and `s0x08` are both -8.
+        // The highest set bit is the sign, so `s0x8` and `s0x08` are both -8.
         "s0x" => sign_extended(magnitude).unsigned_abs(),
         _ => 0,
     };

@@ -1,13 +1,13 @@
-//! A map from metadata numbers.
+//! A map whose keys are metadata numbers.
 
 use tbaa::parts::table::HashMap;
 
-/// A map from metadata numbers. LLVM numbers the nodes that it prints from 0 without gaps, so low
-/// numbers index a list. A text may use any number, so high numbers are hashed.
+/// A map whose keys are metadata numbers. LLVM numbers the nodes that it prints from 0 without
+/// gaps, so low numbers are indices of a vector. A text may have any number: high ones are hashed.
 #[derive(Debug)]
 pub(super) struct Numbers<V> {
     dense: Vec<Option<V>>,
-    /// Numbers from this on are in `sparse`: a short text must not take much memory.
+    /// The first number that is in `sparse`. It keeps `dense` small for a short text.
     limit: u32,
     sparse: HashMap<u32, V>,
 }
@@ -19,9 +19,9 @@ impl<V> Default for Numbers<V> {
 }
 
 impl<V: Copy> Numbers<V> {
-    /// Makes a map for the numbers of a text of that many bytes.
+    /// Returns an empty map for the numbers in a text of `text_len` bytes.
     pub(super) fn new(text_len: usize) -> Self {
-        // Nodes that LLVM prints take at least this many bytes: `!0 = !{}`.
+        // The shortest line that LLVM prints for a node has 8 bytes: `!0 = !{}`.
         let limit = u32::try_from(text_len / 8).unwrap_or(u32::MAX);
         Numbers { limit, ..Numbers::default() }
     }
@@ -35,7 +35,7 @@ impl<V: Copy> Numbers<V> {
         }
     }
 
-    /// Maps a number to a value, and returns the earlier value.
+    /// Maps a number to a value, and returns the previous value.
     #[inline]
     pub(super) fn insert(&mut self, number: u32, value: V) -> Option<V> {
         if number >= self.limit {
@@ -48,7 +48,7 @@ impl<V: Copy> Numbers<V> {
         self.dense[index].replace(value)
     }
 
-    /// Returns the numbers and their values, in no order.
+    /// Returns the numbers and their values, in any order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
         let dense = self.dense.iter().enumerate();
         let dense = dense.filter_map(|(number, &value)| Some((number as u32, value?)));

@@ -1,4 +1,4 @@
-//! The instructions of LLVM's assembly language.
+//! The opcodes of LLVM's assembly language.
 
 macro_rules! opcodes {
     ($($variant:ident $word:literal $class:ident,)*) => {
@@ -7,18 +7,18 @@ macro_rules! opcodes {
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
         pub enum Opcode {
-            /// `call`, `invoke` or `callbr`. A module lists calls of `llvm.memcpy`, `llvm.memmove`
-            /// and `llvm.memset`, and all calls with a tag.
+            /// `call`, `invoke` or `callbr`. `Module::instructions` lists it if it calls
+            /// `llvm.memcpy`, `llvm.memmove` or `llvm.memset`, or has a tag.
             Call,
             $(#[doc = concat!("`", $word, "`.")] $variant,)*
-            /// A module lists every instruction that does not access memory by itself as `Other`. A
-            /// function uses it only for opcodes that this version does not know.
+            /// In `Module::instructions`: an instruction that has a tag but cannot access memory.
+            /// In `Function::instructions`: an opcode that this version does not know.
             #[default]
             Other,
         }
 
-        /// The words of all instructions except calls, sorted, with their opcodes. Source: LLVM's
-        /// `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
+        /// The words of all instructions except calls, sorted, with their opcodes. They are those
+        /// of LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` from LLVM 2 and 3.
         const WORDS: &[(&str, Opcode)] = &[$(($word, Opcode::$variant),)*];
 
         impl Opcode {
@@ -56,24 +56,24 @@ opcodes! {
 #[derive(PartialEq, Eq)]
 enum Class {
     Access,
-    /// Two operands of one type.
+    /// It has two operands of one type.
     Binary,
     Cast,
-    /// Any other whose result depends on its operands alone.
+    /// Its result depends only on its operands, and it is neither binary nor a cast.
     Pure,
     End,
     Other,
 }
 
 impl Opcode {
-    /// Returns the opcode for the word of an instruction that is not an access, such as
-    /// `getelementptr`.
+    /// Returns the opcode for a word such as `getelementptr`; `None` for loads, stores and others
+    /// that access memory.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = WORDS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())
     }
 
-    /// Returns the word that the instruction begins with; for `invoke` it is `call`.
+    /// Returns the word that begins the instruction; for `invoke` and `callbr` it is `call`.
     pub fn word(self) -> &'static str {
         match self {
             Opcode::Call => "call",
@@ -81,38 +81,38 @@ impl Opcode {
         }
     }
 
-    /// Returns whether the instruction accesses memory by itself. A module lists such instructions
-    /// even without a tag.
+    /// Returns whether the instruction accesses memory and is not a call. `Module::instructions`
+    /// lists such instructions even without a tag.
     pub fn accesses_memory(self) -> bool {
         self.class() == Class::Access
     }
 
-    /// Returns whether the instruction converts one value to another type.
-    /// LLVM: `Instruction::isCast`.
+    /// Returns whether the instruction converts a value to another type, like LLVM's
+    /// `Instruction::isCast`.
     pub fn is_cast(self) -> bool {
         self.class() == Class::Cast
     }
 
-    /// Returns whether a pointer cast yields the same address: `bitcast`, and `addrspacecast`,
-    /// which may change the address's bits but not the object.
+    /// Returns whether the instruction is a cast that keeps the object that a pointer points to.
+    /// These are `bitcast`, and `addrspacecast`, which may change the address's bits.
     pub fn is_pointer_cast(self) -> bool {
         matches!(self, Opcode::BitCast | Opcode::AddrSpaceCast)
     }
 
-    /// Returns whether the instruction has two operands of one type, and the second is written
-    /// without it. LLVM: `BinaryOperator`, `CmpInst`.
+    /// Returns whether the instruction has two operands of one type, so that the text states the
+    /// type only once. In LLVM: `BinaryOperator` and `CmpInst`.
     pub fn is_binary(self) -> bool {
         self.class() == Class::Binary
     }
 
-    /// Returns whether equal operands always give equal results, independent of memory and
-    /// position.
+    /// Returns whether equal operands always give equal results, wherever the instruction is and
+    /// whatever memory contains.
     pub fn is_pure(self) -> bool {
         matches!(self.class(), Class::Binary | Class::Cast | Class::Pure)
     }
 
-    /// Returns whether the instruction ends a block. `invoke` and `callbr` do too, but have the
-    /// opcode of a call. LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
+    /// Returns whether the instruction ends a block, like LLVM's `Instruction::isTerminator`.
+    /// `invoke` and `callbr` also end a block, but have the opcode of a call.
     pub fn is_terminator(self) -> bool {
         self.class() == Class::End
     }

@@ -1,14 +1,14 @@
-//! Pointers of a function: the base of each, its offset, and who else may know its address.
+//! Analyses a function's pointers: base, offset, and whether other code may know the address.
 //!
-//! A pointer is followed through every form of `getelementptr`, casts, address spaces and `freeze`.
-//! Slots that are only loaded and stored as a whole are treated as registers: a load from one is
-//! the value that was stored last, or a join of several where control flow merges. At most
-//! [`DEPTH`] steps are followed. The base of a longer chain is the value where the steps ran out.
+//! A pointer's base is found by following every form of `getelementptr`, casts and `freeze`. Stack
+//! slots that are only loaded and stored as a whole are treated as registers: a load yields the
+//! value stored last, or a *join* of several values where control flow merges (like a `phi`). At
+//! most [`DEPTH`] steps are followed; then the value that was reached is the base.
 //!
-//! Values are numbered: two values with one number are equal wherever both are defined. Pure
-//! instructions with equal operands have one number.
+//! Each value has a number, as in global value numbering: values with the same number are equal
+//! wherever both are defined. Pure instructions with equal operands have the same number.
 //!
-//! LLVM: `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
+//! See LLVM's `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
 
 use std::{cell::OnceCell, rc::Rc};
 
@@ -18,43 +18,43 @@ use crate::{
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::{Type, TypeKind};
 
-/// The most steps that are followed from a pointer to its base.
+/// The largest number of steps that are followed from a pointer to its base.
 const DEPTH: usize = 64;
 
-/// The most values that a pointer may be based on through `phi` and `select`.
+/// The largest number of values that a pointer may be based on through `phi` and `select`.
 const MOST_ORIGINS: usize = 16;
 
-/// The most values derived from an address that are followed. LLVM follows 100 uses.
+/// The largest number of values derived from an address that are followed (LLVM: 100 uses).
 const MOST_DERIVED: usize = 256;
 
-/// The address that a pointer holds: a base plus constant and variable offsets.
+/// The address that a pointer holds: a base, a constant offset, and variable offsets.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
-    /// The value that the pointer is based on.
+    /// The value that the pointer is computed from.
     pub base: Value,
     /// The constant offset, in bytes.
     pub offset: i64,
-    /// The variable offsets: each value is multiplied by a number of bytes and added. Sorted by
-    /// value.
+    /// The variable offsets, each as a value and the number of bytes that it is multiplied by.
+    /// Sorted by value.
     pub terms: Vec<(Value, i64)>,
 }
 
-/// The kind of object that a base points to.
+/// The kind of object that a base pointer points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Object {
-    /// An `alloca`.
+    /// A local variable: an `alloca`.
     Local,
     /// A global variable or a function.
     Global,
-    /// A parameter: it may point to a global variable, or to the same object as another pointer.
+    /// A parameter. It may point to a global variable, or where another pointer points.
     Parameter,
-    /// An object that no other pointer of the function points to.
+    /// An object that only this parameter points to: the parameter is `noalias` or `byval`.
     Noalias,
-    /// Any object: the pointer is loaded, returned by a call, or chosen by a `phi` or `select`.
+    /// Any object: the base is loaded, returned by a call, or chosen by a `phi` or `select`.
     Unknown,
 }
 
-/// The pointers of a function.
+/// An analysis of the pointers of a function: their bases, and who may know their addresses.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -75,44 +75,44 @@ pub enum Object {
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,
-    /// For each value, an equal value; the last of the chain is the value's number.
+    /// For each value, an equal value, or itself at the end of the chain: that is its number.
     numbers: Vec<Value>,
-    /// Slots that are only loaded and stored as a whole. The key is the slot or a cast of it.
+    /// The slots that are treated as registers, by the slot itself or a cast of it.
     registers: HashMap<Value, Value>,
-    /// The joins of slots: values that merge several stored values.
+    /// The values that merge several stored values of a slot.
     joins: HashMap<Value, Join>,
     captures: OnceCell<HashMap<Value, Captures>>,
-    /// The position of each instruction in its block.
+    /// The index of each instruction in its block.
     positions: OnceCell<Vec<usize>>,
 }
 
-/// A block where several values of a slot meet.
+/// A point where several values of a slot meet, at the start of a block.
 struct Join {
     block: usize,
-    /// The values that reach the block; undefined ones are left out.
+    /// The values that reach the block, without undefined ones.
     values: Vec<Value>,
 }
 
-/// The instructions that let others know an address.
+/// The instructions that let other code know an address.
 struct Captures {
     /// Indices of the instructions.
     at: Vec<usize>,
-    /// True for each block that may run after one of them.
+    /// For each block, true if it may run after one of these instructions.
     after: OnceCell<Vec<bool>>,
 }
 
-/// A step of the walk over the dominator tree in which values are numbered.
+/// A step of the visit of the dominator tree in which values get their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Entry into a block.
+    /// The visit enters a block.
     Enter(usize),
-    /// An instruction, by its index. Pure instructions and accesses of registers are left out.
+    /// The instruction at an index, unless it is pure or accesses a slot that is a register.
     Instruction(usize),
-    /// Exit from the last entered block.
+    /// The visit leaves the block that it entered last.
     Leave,
 }
 
-/// The computation of a pure instruction. Equal computations give equal values.
+/// The computation that a pure instruction makes. Equal computations give equal values.
 #[derive(PartialEq, Eq, Hash)]
 enum Computed<'t> {
     Address(Address),
@@ -120,8 +120,8 @@ enum Computed<'t> {
 }
 
 impl<'t> Pointers<'t> {
-    /// Creates the pointers of a function. Without control flow, slots and equal values are not
-    /// looked for.
+    /// Analyses the pointers of a function. Without `flow`, equal values and values of slots are
+    /// not found.
     pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
@@ -138,13 +138,13 @@ impl<'t> Pointers<'t> {
         pointers
     }
 
-    /// Returns whether a slot is only loaded and stored as a whole, like a register.
-    /// LLVM: `isAllocaPromotable`.
+    /// Returns whether a slot is only loaded and stored as a whole, so that it is treated as a
+    /// register. Same as LLVM's `isAllocaPromotable`.
     pub fn is_register(&self, slot: Value) -> bool {
         self.registers.contains_key(&slot)
     }
 
-    /// Returns the representative of all values that are known to equal `value`.
+    /// Returns the value that stands for all values known to equal `value`.
     pub fn number(&self, value: Value) -> Value {
         let mut at = value;
         for _ in 0..DEPTH {
@@ -163,12 +163,12 @@ impl<'t> Pointers<'t> {
         self.numbers[value.index()] = earlier;
     }
 
-    /// Numbers all values along the dominator tree, so that operands are numbered before their
-    /// users. `same` is called at each step, and may return an earlier value that equals a load.
+    /// Numbers all values in the order of the dominator tree, so operands get numbers before their
+    /// users. Each step calls `same`, which may return an earlier value that equals a load.
     pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
-        // The slots' values before each block that is still open, to be restored when it is left.
+        // For each block that the visit is in, the slots' values to restore when it leaves.
         let mut before: Vec<Vec<(Value, Option<Value>)>> = Vec::new();
         let function = Rc::clone(&self.function);
         let mut computed: HashMap<Computed<'t>, Value> = HashMap::default();
@@ -197,7 +197,7 @@ impl<'t> Pointers<'t> {
                     } else if let Some(result) = inst.result {
                         let value = match current.get(&slot) {
                             Some(&value) => value,
-                            // Nothing is stored before: the slot has one undefined value.
+                            // Nothing was stored before: the slot has a single undefined value.
                             None => {
                                 let value = self.fresh();
                                 changes.push((slot, current.insert(slot, value)));
@@ -210,7 +210,7 @@ impl<'t> Pointers<'t> {
                     && let Some(key) = self.computed(inst)
                 {
                     match key {
-                        // A cast, or an address computation without an offset.
+                        // It is a cast, or an address computation without an offset.
                         Computed::Address(Address { base, offset: 0, ref terms })
                             if terms.is_empty() =>
                         {
@@ -244,7 +244,7 @@ impl<'t> Pointers<'t> {
         value
     }
 
-    /// Returns for each block the slots whose values merge there, each with the value of the join.
+    /// Returns, for each block, the slots whose values merge there, each with the merged value.
     fn slot_joins(&mut self, flow: &Flow) -> Vec<Vec<(Value, Value)>> {
         self.joins.clear();
         let mut found: Vec<Vec<Value>> = vec![Vec::new(); self.function.blocks.len()];
@@ -259,7 +259,7 @@ impl<'t> Pointers<'t> {
             }
         }
         for (slot, blocks) in stored {
-            // The entry block counts as a store of an undefined value.
+            // The entry block counts as a store, of an undefined value.
             let blocks = blocks.into_iter().chain([0]);
             match flow.joins(blocks) {
                 Some(joins) => joins.into_iter().for_each(|at| found[at].push(slot)),
@@ -278,14 +278,14 @@ impl<'t> Pointers<'t> {
         found.into_iter().enumerate().map(joins).collect()
     }
 
-    /// Returns the computation of an instruction on numbered operands; `None` if the result depends
-    /// on more than the operands.
+    /// Returns the computation that an instruction makes; `None` if its result depends on more than
+    /// its operands.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
         let is_pointer = |value: Value| self.function.is_pointer(value);
         let steps = match inst.opcode {
             Opcode::GetElementPtr => true,
             Opcode::BitCast => self.function.operand(inst, 0).is_some_and(is_pointer),
-            // All uses of one `freeze` have the same value.
+            // A `freeze` equals its operand: all its uses see the same value.
             Opcode::Freeze => {
                 let base = self.number(self.function.operand(inst, 0)?);
                 return Some(Computed::Address(Address { base, offset: 0, terms: Vec::new() }));
@@ -298,7 +298,7 @@ impl<'t> Pointers<'t> {
                 return Some(Computed::Address(address));
             }
         }
-        // If the type cannot be read, two instructions may differ in it.
+        // Without the type, two different computations might seem equal.
         let is_known = inst.ty.is_some() && inst.opcode.is_pure();
         is_known.then(|| {
             let operands = self.function.operands(inst).iter().map(|&operand| self.number(operand));
@@ -307,7 +307,7 @@ impl<'t> Pointers<'t> {
         })
     }
 
-    /// Returns the base and offset of a pointer.
+    /// Returns the base and the offsets of a pointer.
     pub fn address(&self, pointer: Value) -> Address {
         let mut address = Address { base: pointer, offset: 0, terms: Vec::new() };
         for _ in 0..DEPTH {
@@ -329,7 +329,7 @@ impl<'t> Pointers<'t> {
         address
     }
 
-    /// Adds the indices of a `getelementptr` to an address.
+    /// Adds the offsets of a `getelementptr`'s indices to an address.
     fn elements(&self, inst: &Inst, indices: &[Value], address: &Address) -> Option<Address> {
         let number = |value: &Value| match self.function.def(self.number(*value)) {
             Def::Integer(number) => Some(number),
@@ -354,8 +354,8 @@ impl<'t> Pointers<'t> {
         Some(next)
     }
 
-    /// Splits an index into a value, a factor and an addend. A narrow index is sign-extended: only
-    /// computations that do not overflow are split. LLVM: `GetLinearExpression`.
+    /// Splits an index into a value, a factor and an addend, like LLVM's `GetLinearExpression`. A
+    /// narrow index is sign-extended, so only computations that do not overflow are split.
     fn linear(&self, index: Value) -> (Value, i64, i64) {
         let function = &self.function;
         let (mut value, mut factor, mut addend) = (self.number(index), 1_i64, 0_i64);
@@ -388,15 +388,15 @@ impl<'t> Pointers<'t> {
         (value, factor, addend)
     }
 
-    /// Returns whether a computation is exact, or exact modulo the size of the address space.
+    /// Returns whether a computation cannot overflow, or is as wide as an address.
     fn is_exact(&self, inst: &Inst) -> bool {
         let is_wide = |kind: TypeKind<'_>| matches!(kind, TypeKind::Int(64..));
         self.function.modifier(inst).split(u8::is_ascii_whitespace).any(|word| word == b"nsw")
             || inst.ty.is_some_and(|ty| self.function.types().with_kind(ty, is_wide))
     }
 
-    /// Returns the base of a pointer that is computed by offsets and casts alone. If several values
-    /// are equal, it is the one that the text names there.
+    /// Returns the pointer that a pointer is computed from by offsets and casts alone. Unlike
+    /// [`address`](Self::address), it does not replace a value by an equal one.
     pub fn source(&self, pointer: Value) -> Value {
         let mut at = pointer;
         for _ in 0..DEPTH {
@@ -411,8 +411,8 @@ impl<'t> Pointers<'t> {
         at
     }
 
-    /// Returns whether a value is the same in all iterations of a loop: its computation inside the
-    /// loop depends only on invariant operands. `is_in_loop` says which blocks belong to the loop.
+    /// Returns whether a value is the same in all iterations of a loop: it is computed outside, or
+    /// from such values alone. `is_in_loop` says which blocks belong to the loop.
     pub fn is_invariant(&self, value: Value, is_in_loop: impl Fn(usize) -> bool) -> bool {
         let mut pending = vec![value];
         for _ in 0..DEPTH {
@@ -430,9 +430,9 @@ impl<'t> Pointers<'t> {
         pending.is_empty()
     }
 
-    /// Returns the values that a pointer may be based on: parameters, variables, loads and calls. A
-    /// `phi` or `select` is itself a base where LLVM gives up: if there are too many choices, or a
-    /// `phi` chooses another `phi`. LLVM: `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    /// Returns the values that a pointer may be based on: parameters, variables, loads, calls.
+    /// Where LLVM gives up, returns a `phi` or `select` itself: too many choices, or a `phi` of a
+    /// `phi`. See LLVM's `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
     pub fn origins(&self, pointer: Value) -> Vec<Value> {
         let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
         let mut at = 0;
@@ -442,7 +442,7 @@ impl<'t> Pointers<'t> {
                 found.push(base);
                 continue;
             };
-            // No access through `null` or `undef` is valid.
+            // Skip `null` and `undef`: an access through them is not valid.
             let leads_nowhere =
                 |value: &Value| matches!(self.function.def(*value), Def::Constant | Def::Undefined);
             for &value in choices.iter().filter(|choice| !leads_nowhere(choice)) {
@@ -463,7 +463,7 @@ impl<'t> Pointers<'t> {
         if found.is_empty() || at < seen.len() { vec![seen[0]] } else { found }
     }
 
-    /// Returns the values among which a `phi` or `select` chooses.
+    /// Returns the values that a `phi` or `select` chooses from, and which of the two it is.
     pub fn choices(&self, value: Value) -> Option<(Opcode, &[Value])> {
         let inst = self.function.inst(value)?;
         let operands = self.function.operands(inst);
@@ -474,8 +474,8 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns the values among which a `phi`, a `select` or a merged load of a slot chooses. Empty
-    /// if one of them comes from inside a loop, or if there are too many.
+    /// Returns the values that a `phi`, a `select` or a merged load of a slot chooses from. Empty
+    /// if one comes from inside a loop, or if there are too many.
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
         let (block, values) = match (join, self.choices(value), self.function.def(value)) {
@@ -489,9 +489,9 @@ impl<'t> Pointers<'t> {
         if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
     }
 
-    /// Returns the blocks that define the operands of a value, recursively. If no path between two
-    /// places enters one of these blocks, the value is the same at both. `None` if there are too
-    /// many operands.
+    /// Returns the blocks that define the operands of a value, recursively. If a path between two
+    /// points enters none of these blocks, the value is the same at both points. `None` if there
+    /// are too many operands.
     pub fn defined_in(&self, value: Value) -> Option<Vec<usize>> {
         let (mut pending, mut blocks) = (vec![value], Vec::new());
         for _ in 0..DEPTH {
@@ -512,8 +512,8 @@ impl<'t> Pointers<'t> {
         pending.is_empty().then_some(blocks)
     }
 
-    /// Returns the single value that a pointer is based on. If there are several, returns the
-    /// pointer's own base without offsets.
+    /// Returns the only value that a pointer is based on. If there are several, returns the base of
+    /// the pointer's address.
     pub fn based_on(&self, pointer: Value) -> Value {
         match self.origins(pointer)[..] {
             [origin] => origin,
@@ -521,9 +521,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Compares two accessed places, ignoring types: `Some(true)` if they share a byte,
-    /// `Some(false)` if they are disjoint parts of one object or in different objects, `None` if
-    /// unknown. Sizes are in bytes.
+    /// Compares two places, each a pointer and a size in bytes, without regard to types.
+    /// `Some(true)` if they share a byte, `Some(false)` if they do not or are in different objects,
+    /// `None` if this is unknown.
     pub fn meet(&self, a: (Value, Option<u64>), b: (Value, Option<u64>)) -> Option<bool> {
         let [at_a, at_b] = [self.address(a.0), self.address(b.0)];
         if at_a == at_b {
@@ -541,8 +541,8 @@ impl<'t> Pointers<'t> {
         pairs.all(|(a, b)| self.are_apart(a, b)).then_some(false)
     }
 
-    /// Returns whether two bases point to different objects, at any offset.
-    /// LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+    /// Returns whether two bases always point to different objects. See LLVM's
+    /// `isIdentifiedObject`, `isIdentifiedFunctionLocal` and `isEscapeSource`.
     fn are_apart(&self, a: Value, b: Value) -> bool {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
         let [of_a, of_b] = [a, b].map(|it| self.object(it));
@@ -556,7 +556,7 @@ impl<'t> Pointers<'t> {
         a != b && (!is_open || is_kept(of_a, a, b) || is_kept(of_b, b, a))
     }
 
-    /// Returns the kind of object that a base points to.
+    /// Returns the kind of object that a base pointer points to.
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
             Def::Global(_) => Object::Global,
@@ -572,10 +572,10 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether a call can neither change nor, with `to_read`, read the memory behind a
-    /// pointer: its arguments point elsewhere, and it accesses no other memory or does not know the
-    /// address yet. `as_restrict` pretends that the pointer's parameter is `restrict`.
-    /// LLVM: `BasicAAResult::getModRefInfo`, `AAResults::getModRefInfo`.
+    /// Returns whether a call cannot write the memory behind a pointer; with `to_read`, it cannot
+    /// read it either. Its arguments must point elsewhere, and it must not access other memory or
+    /// not know the address yet. `as_restrict` assumes that the pointer's parameter is `restrict`.
+    /// Like LLVM's `BasicAAResult::getModRefInfo` and `AAResults::getModRefInfo`.
     pub fn is_out_of_reach(
         &self,
         pointer: Value,
@@ -595,8 +595,8 @@ impl<'t> Pointers<'t> {
         (is_hidden || !touches) && !self.is_given(at, pointer, to_read, as_restrict)
     }
 
-    /// Returns whether an argument of a call may point to the memory behind `pointer` and let the
-    /// call write it (or, with `to_read`, read it).
+    /// Returns whether a call gets an argument that may point to the memory behind `pointer`, and
+    /// through which it may write (with `to_read`, also read).
     fn is_given(&self, call: usize, pointer: Value, to_read: bool, as_restrict: bool) -> bool {
         let parameter = self.based_on(pointer);
         let may_lead_there = |value: Value| {
@@ -604,7 +604,7 @@ impl<'t> Pointers<'t> {
             if as_restrict && other != parameter && self.restrict_separates(parameter, other) {
                 return false;
             }
-            // LLVM does not look through a choice of pointers once an offset is added.
+            // LLVM does not look through a `phi` or `select` if an offset was added to it.
             let root = self.address(value).base;
             root != self.number(value) && self.choices(root).is_some()
                 || self.meet((value, None), (pointer, None)) != Some(false)
@@ -612,8 +612,8 @@ impl<'t> Pointers<'t> {
         self.arguments(call, to_read).into_iter().any(may_lead_there)
     }
 
-    /// Returns the pointer arguments of a call. Without `to_read`, arguments that it only reads
-    /// through are left out.
+    /// Returns a call's pointer arguments. Without `to_read`, omits those through which the call
+    /// only reads.
     pub fn arguments(&self, call: usize, to_read: bool) -> Vec<Value> {
         let inst = &self.function.instructions[call];
         let Some(call) = self.function.call(inst) else { return Vec::new() };
@@ -628,7 +628,7 @@ impl<'t> Pointers<'t> {
         pointers.map(|(_, &it)| it).collect()
     }
 
-    /// Returns whether an object's address may have escaped before or at an instruction.
+    /// Returns whether other code may know an object's address at or before an instruction.
     fn is_captured_before(&self, object: Value, at: usize) -> bool {
         let Some(captures) = self.captures().get(&object) else { return true };
         if captures.at.is_empty() {
@@ -655,7 +655,7 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns the position of an instruction in its block.
+    /// Returns the index of an instruction in its block.
     fn position(&self, inst: usize) -> usize {
         self.positions.get_or_init(|| {
             let mut positions = vec![0; self.function.instructions.len()];
@@ -666,9 +666,9 @@ impl<'t> Pointers<'t> {
         })[inst]
     }
 
-    /// Returns whether a pointer is loaded or returned by a call before an object's address
-    /// escapes, so that it cannot point to the object.
-    /// LLVM: `isEscapeSource`, `EarliestEscapeAnalysis`.
+    /// Returns whether `pointer` is loaded, or returned by a call, before other code may know an
+    /// object's address. Then it cannot point to the object. See LLVM's `isEscapeSource` and
+    /// `EarliestEscapeAnalysis`.
     fn is_kept_from(&self, object: Value, pointer: Value) -> bool {
         let Def::Instruction(at) = self.function.def(pointer) else { return false };
         let inst = &self.function.instructions[at];
@@ -677,13 +677,13 @@ impl<'t> Pointers<'t> {
         (inst.opcode == Opcode::Load || is_returned) && !self.is_captured_before(object, at)
     }
 
-    /// Returns whether `restrict` on a parameter would separate it from another pointer's base.
+    /// Returns whether `restrict` on a parameter would separate it from another base pointer.
     pub fn restrict_separates(&self, parameter: Value, other: Value) -> bool {
         self.object(other) != Object::Unknown || self.is_kept_from(parameter, other)
     }
 
-    /// Returns whether a local variable's address never escapes: an optimiser would hold it in a
-    /// register.
+    /// Returns whether other code never knows a local variable's address. An optimiser would keep
+    /// such a variable in a register.
     pub fn is_private_variable(&self, pointer: Value) -> bool {
         self.object(pointer) == Object::Local
             && self.captures().get(&pointer).is_some_and(|capture| capture.at.is_empty())
@@ -695,8 +695,8 @@ impl<'t> Pointers<'t> {
 }
 
 /// Finds the slots that LLVM promotes to registers, because they are only loaded and stored as a
-/// whole. The keys are the slots and their casts.
-/// LLVM: `isAllocaPromotable`, after casts of no effect are gone.
+/// whole. The keys are the slots and their casts. Same as LLVM's `isAllocaPromotable` after casts
+/// without an effect are removed.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     let mut found = HashMap::default();
     for inst in function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca) {
@@ -731,7 +731,7 @@ fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     found
 }
 
-/// Returns whether an instruction returns its first operand's address unchanged.
+/// Returns whether an instruction's result is the address in its first operand.
 fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     let is_zero = |value: &Value| function.def(*value) == Def::Integer(0);
     match inst.opcode {
@@ -743,8 +743,8 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Finds the instructions at which addresses of local variables and pointer parameters escape: all
-/// uses except accesses through them. LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+/// Finds the instructions that let other code know the address of a local variable or pointer
+/// parameter: all uses except accesses. See `PointerMayBeCaptured`, `FindEarliestCapture` in LLVM.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
     let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
     let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);

@@ -1,6 +1,6 @@
-//! Advice for two accesses that share bytes although their tags say that they do not.
+//! Advice for two accesses that share bytes although their tags say `NoAlias`.
 
-/// Returns the advice: how to change the program, if clang tagged it, or else how to tag it.
+/// Returns advice: how to change the program if clang tagged it, else how to tag it.
 pub fn remedy(by_clang: bool) -> &'static str {
     match by_clang {
         true => {

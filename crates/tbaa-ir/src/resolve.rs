@@ -1,4 +1,4 @@
-//! Builds nodes from a scanned text: resolves references and merges equal nodes.
+//! Builds the nodes of a scanned text: resolves references, and merges equal nodes.
 
 use super::module::Origin;
 use super::node::{Form, Key, NodeDefinition, Overflow, Reference, operands, specialized};
@@ -10,15 +10,15 @@ use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
 use tbaa_lex::lexer::Lexer;
 
-/// The metadata nodes that the reader keeps.
+/// Which metadata nodes the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Keep {
-    /// The nodes that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. If nothing is attached
-    /// in the text, all plain nodes.
+    /// The nodes that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` refer to, directly or not. If
+    /// the text has none of these, all nodes that are not specialised.
     #[default]
     Used,
-    /// All plain nodes, including debug information's lists.
+    /// All nodes that are not specialised, including lists in debug information.
     All,
 }
 
@@ -46,8 +46,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
             Attached::Copy(copy) => instruction.copy = Some(copy),
         }
     }
-    // LLVM upgrades only attached tags. A listed tag is already upgraded if it was ever attached,
-    // and among the tags of `errno` LLVM rejects the scalar format.
+    // LLVM upgrades only tags that instructions have. If a tag in a list was attached too, it is
+    // upgraded by now. LLVM rejects the scalar format among the tags of `errno`.
     type Mark = fn(&mut Module<'_>, NodeId);
     let lists: [(_, Mark); 4] = [
         (&scan.tags, |module, node| _ = module.graph.mark_tag(node)),
@@ -68,8 +68,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
         }
     }
     if keep == Keep::All || nodes.module.graph.node_count() == 0 {
-        // Loop ids refer to themselves, and counts of profiles may overflow. Both are fine in nodes
-        // that no tag reaches. In a listing without code, all nodes may be tags.
+        // Loop ids refer to themselves, and profile counts may overflow. Both are fine in nodes
+        // that no tag refers to. But if the text has no code, any node may be a tag.
         if !nodes.module.functions.is_empty() {
             (nodes.warns, nodes.overflow) = (false, Overflow::Keep);
         }
@@ -82,7 +82,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
     Ok(nodes.module)
 }
 
-/// Returns the node of a reference at the offset `at`.
+/// Returns the node that a reference at the offset `at` refers to.
 fn node_of<'s, 't>(
     nodes: &mut Nodes<'s, 't>,
     import: &mut Import<'t, Nodes<'s, 't>>,
@@ -95,7 +95,7 @@ fn node_of<'s, 't>(
     node.ok_or_else(|| TextError::new(nodes.scan.text, at, kind))
 }
 
-/// The node of an attachment.
+/// What an attached node was marked as.
 enum Attached {
     Tag(TagId),
     Copy(CopyId),
@@ -104,10 +104,10 @@ enum Attached {
 struct Nodes<'s, 't> {
     module: Module<'static>,
     scan: &'s Scan<'t>,
-    /// For each node number whose operands are being resolved, the node's place. Only valid until
-    /// the module has the node.
+    /// The place of each numbered node whose operands are being resolved. Entries are not removed:
+    /// once the module has the node, ignore them.
     open: Numbers<u32>,
-    /// True if a node that refers back to itself causes a warning.
+    /// True if a node that refers back to itself gets a warning.
     warns: bool,
     overflow: Overflow,
 }
@@ -127,7 +127,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 Some(node) => State::Added(node),
                 None => self.open.get(number).map_or(State::New, State::Open),
             },
-            // An inline node is visited only once, because its owner is.
+            // An inline node is visited only once, because only one node contains it.
             Key::Inline(_) => State::New,
         }
     }
@@ -172,7 +172,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
     }
 
     fn cycle(&mut self, reference: Reference, alone: bool) {
-        // An anonymous root refers to itself as its only operand, which is not an error.
+        // An anonymous root has itself as its only operand: that is no error.
         if self.warns && !alone {
             self.module.warn(reference.at as usize, WarningKind::Cycle);
         }

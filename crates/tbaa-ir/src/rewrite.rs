@@ -1,4 +1,4 @@
-//! Rewrites a module's text with other attachments, and leaves every other byte unchanged.
+//! Changes attachments in a module's text, and leaves every other byte unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,11 +9,11 @@ use crate::{Edits, Module, TextError, TextErrorKind};
 use tbaa::{Graph, NodeId};
 use tbaa::{parts::table::HashMap, parts::table::IndexMap, text::write_operands};
 
-/// Changes the attachments of a module's instructions in its text.
+/// Changes the metadata attachments of instructions in a module's text.
 ///
-/// The text is written once from front to back, however many changes there are. Spaces, comments
-/// and line ends stay as they are. There is one exception: if several instructions share a line and
-/// an attachment of one changes, the next one moves to a line of its own.
+/// The text is written once, however many changes there are. Spaces, comments and line ends stay.
+/// There is one exception: if several instructions share a line and an attachment at the end of one
+/// changes, the next one moves to a new line.
 ///
 /// ```
 /// use tbaa_ir::{Rewriter, read};
@@ -45,63 +45,63 @@ use tbaa::{parts::table::HashMap, parts::table::IndexMap, text::write_operands};
 #[derive(Clone, Debug)]
 pub struct Rewriter<'t> {
     module: &'t Module<'t>,
-    /// The nodes to attach to instructions, by the instruction's index in the module and the kind.
+    /// The changes for each instruction, by its index in the module.
     changes: BTreeMap<usize, Changes<'t>>,
-    /// The changes to named lists.
+    /// The new contents of named lists; `None` removes a list.
     named: BTreeMap<&'t str, Option<Vec<u32>>>,
     definitions: String,
     next: Option<u32>,
 }
 
-/// The number of the node to attach for each kind; `None` removes the attachment.
+/// The node number to attach for each kind; `None` removes the attachment.
 type Changes<'t> = IndexMap<&'t str, Option<u32>>;
 
 impl<'t> Rewriter<'t> {
-    /// Makes a rewriter of a module's text.
+    /// Returns a rewriter for a module's text.
     pub fn new(module: &'t Module<'_>) -> Self {
         let (changes, named) = (BTreeMap::new(), BTreeMap::new());
         let (definitions, next) = (String::new(), module.next_number());
         Rewriter { module, changes, named, definitions, next }
     }
 
-    /// Attaches the node `!node` to an instruction as `!kind`, replacing an attachment of that
-    /// kind. `None` removes it.
+    /// Attaches the node `!node` to an instruction as `!kind`. It replaces an attachment of this
+    /// kind; `None` removes it.
     ///
-    /// `instruction` is an index into [`Module::instructions`]. `kind` is a name without its `!`
-    /// that needs no escapes, such as `tbaa` or `alias.scope`. A later call replaces an earlier one
-    /// for the same kind.
+    /// `instruction` is an index into [`Module::instructions`]. `kind` is a name without `!` that
+    /// needs no escapes, such as `tbaa` or `alias.scope`. A later call for the same kind replaces
+    /// an earlier one.
     ///
-    /// LLVM: `Instruction::setMetadata`. Panics if the module has no such instruction.
+    /// Like LLVM's `Instruction::setMetadata`. Panics if the module has no such instruction.
     pub fn set_metadata(&mut self, instruction: usize, kind: &'t str, node: Option<u32>) {
         assert!(instruction < self.module.instructions().len(), "no instruction {instruction}");
         self.changes.entry(instruction).or_default().insert(kind, node);
     }
 
-    /// Returns the node that the text attaches to an instruction as `!kind`, in the text's
-    /// spelling, such as `!7`. Changes are ignored.
-    /// Panics if the module has no such instruction. LLVM: `Instruction::getMetadata`.
+    /// Returns the node that an instruction has as `!kind` in the module's text, as it is written
+    /// there: `!7`. Ignores changes. Like LLVM's `Instruction::getMetadata`.
+    /// Panics if the module has no such instruction.
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         self.text().get(list.find(|attached| *attached.kind == *kind.as_bytes())?.node)
     }
 
-    /// Makes `!name` a list of these nodes, replacing the text's list. `None` removes it. A later
-    /// call replaces an earlier one for the same name, which needs no escapes.
-    /// LLVM: `Module::getOrInsertNamedMetadata`, `Module::eraseNamedMetadata`.
+    /// Sets the list `!name` to these nodes; `None` removes it. A later call for the same name
+    /// replaces an earlier one. The name must need no escapes. Like LLVM's
+    /// `Module::getOrInsertNamedMetadata` and `Module::eraseNamedMetadata`.
     pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
         self.named.insert(name, nodes);
     }
 
-    /// Returns the number of the next definition: one more than the text's highest; `None` if the
+    /// Returns the number that the next definition gets: one more than the largest. `None` if the
     /// numbers are used up.
     pub fn next_number(&self) -> Option<u32> {
         self.next
     }
 
-    /// Adds `!N = body` to the end of the text, and returns N.
+    /// Adds `!N = body` at the end of the text, and returns N.
     ///
-    /// The body is written unchanged, such as `!{!"int", !2, i64 0}` or `distinct !{!5}`. NB:
-    /// before LLVM 3.6 it is `metadata !{...}`.
+    /// The body is written unchanged: `!{!"int", !2, i64 0}` or `distinct !{!5}`, for example. NB:
+    /// LLVM before 3.6 needs `metadata !{...}`.
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl<'t> Rewriter<'t> {
         Ok(number)
     }
 
-    /// Adds the nodes of a graph, and returns their numbers. A distinct node is
-    /// written with itself as its only operand. Fails as [`define`](Self::define) does.
+    /// Adds a graph's nodes, and returns their numbers. Writes a distinct node with itself as its
+    /// only operand. It has the same errors as [`define`](Self::define).
     pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
         let mut numbers = HashMap::default();
         for node in graph.nodes() {
@@ -132,20 +132,20 @@ impl<'t> Rewriter<'t> {
         Ok(numbers)
     }
 
-    /// Adds `!N = distinct !{!N, operands}`, and returns N. The node equals no other, as scopes of
-    /// aliases and their domains require.
-    /// Fails as [`define`](Self::define) does. LLVM: `MDBuilder::createAnonymousAARoot`.
+    /// Adds `!N = distinct !{!N, operands}`, and returns N. It equals no other node, as alias
+    /// scopes and domains require. It has the same errors as [`define`](Self::define). Like LLVM's
+    /// `MDBuilder::createAnonymousAARoot`.
     pub fn define_distinct(&mut self, operands: impl fmt::Display) -> Result<u32, TextError> {
         let number = self.next.unwrap_or_default();
         self.define(format_args!("distinct !{{!{number}, {operands}}}"))
     }
 
-    /// Returns the text with all changes.
+    /// Returns the text with all changes made.
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NoEnd`] where an attachment is to be added and the reader
-    /// cannot tell where the instruction ends.
+    /// [`TextErrorKind::NoEnd`] if an instruction gets an attachment, and the reader cannot find
+    /// its end.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {
@@ -154,7 +154,7 @@ impl<'t> Rewriter<'t> {
                 self.attach(&found, changes, &mut edits);
                 continue;
             }
-            // An instruction without attachments has none to lose.
+            // Without attachments, nothing has to be removed.
             let fine = instruction.tag.is_none() && instruction.copy.is_none();
             if !fine || changes.values().any(Option::is_some) {
                 let start = (instruction.offset as usize).min(self.text().len());
@@ -172,8 +172,8 @@ impl<'t> Rewriter<'t> {
         Ok(edits.apply(self.text()))
     }
 
-    /// Changes the lists in the text, and returns the text of new ones. LLVM joins several lists of
-    /// one name: the first gets all nodes, and the others are removed.
+    /// Changes the lists in the text, and returns the text of new lists. LLVM joins several lists
+    /// of one name, so the first gets all nodes and the others are removed.
     fn set_named(&self, edits: &mut Edits) -> String {
         let list = |name: &str, nodes: &[u32]| {
             let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
@@ -199,8 +199,8 @@ impl<'t> Rewriter<'t> {
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
         let instructions = self.module.instructions();
         let instruction = &instructions[index];
-        // The next instruction bounds the search. The end of a function includes its `}`, because
-        // something must follow the last operand.
+        // The search ends at the next instruction. At the end of a function it includes the `}`,
+        // because something must follow the last operand.
         let next = instructions.get(index + 1).filter(|it| it.function == instruction.function);
         let function_end = || self.module.function_span(instruction.function).end + 1;
         let end = next.map_or_else(function_end, |next| next.offset as usize);
@@ -216,7 +216,7 @@ impl<'t> Rewriter<'t> {
                 edits.replace(attached.node.clone(), format!("!{node}"));
                 continue;
             }
-            // A comment after the comma is kept.
+            // Keep a comment between the comma and the attachment.
             let between = attached.comma + 1..attached.start;
             if self.text()[between.clone()].trim_ascii().is_empty() {
                 edits.replace(attached.comma..attached.node.end, "");
@@ -233,21 +233,21 @@ impl<'t> Rewriter<'t> {
                 at_end = true;
             }
         }
-        // The reader finds an instruction only at the start of a line or after a tag, and words
-        // must not run together.
+        // An instruction must start a line or follow a tag to be read again, and words must not run
+        // together.
         if at_end && goes_on(&self.text()[found.end..]) {
             edits.insert(found.end, line_end(self.text()));
         }
     }
 }
 
-/// Returns whether something other than a comment follows on the line.
+/// Returns whether the line goes on with something other than a comment.
 fn goes_on(rest: &[u8]) -> bool {
     let next = rest.iter().find(|&&byte| !matches!(byte, b' ' | b'\t'));
     !matches!(next, None | Some(b'\n' | b'\r' | b';' | b'}'))
 }
 
-/// Returns how the text ends its first line.
+/// Returns the line end of the text's first line.
 fn line_end(text: &[u8]) -> &'static str {
     match memchr::memchr(b'\n', text) {
         Some(at) if at > 0 && text[at - 1] == b'\r' => "\r\n",

@@ -1,4 +1,4 @@
-//! The pass over a module's text, which skips most of each function body.
+//! Scans a module's text once, and skips most of each function's body.
 
 use std::num::NonZeroU32;
 
@@ -10,38 +10,38 @@ use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::{position, unescape};
 
-/// The number of recently used types that are found again without hashing.
+/// The number of recently used types that can be found without hashing.
 pub(super) const RECENT: usize = 16;
 
-/// The results of the pass over the text.
+/// The results of the scan.
 #[derive(Default)]
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
-    /// The module that is being built; its text is set later.
+    /// The module that is being built, without its text.
     pub(super) module: Module<'static>,
-    /// Indices of recent types in the module, at a slot given by the type's hash.
+    /// The indices of recent types. A hash of the type selects the entry.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,
-    /// The search for the ends of metadata nodes and function headers.
+    /// Finds the ends of metadata nodes and function headers.
     pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
-    /// The attached nodes of `!tbaa` and `!tbaa.struct`. A numbered tag appears once, at its first
-    /// use.
+    /// The nodes attached as `!tbaa` and `!tbaa.struct`. A numbered tag is listed once, at its
+    /// first use.
     pub(super) attachments: Vec<Attachment>,
-    /// For each node number, the index of its tag in `attachments`, plus 1.
+    /// For each metadata number, the index in `attachments` of the tag that it is, plus 1.
     pub(super) attached: Numbers<NonZeroU32>,
-    /// The instructions, each with its index in `attachments`.
+    /// Pairs of an instruction's index and an index into `attachments`.
     pub(super) uses: Vec<(u32, u32)>,
     pub(super) errno: Vec<(Key, usize)>,
     pub(super) tags: Vec<(Key, usize)>,
     pub(super) copies: Vec<(Key, usize)>,
     pub(super) types: Vec<(Key, usize)>,
-    /// The nodes in other named lists.
+    /// The nodes in named lists that have no meaning for TBAA.
     pub(super) listed: Vec<(Key, usize)>,
 }
 
 pub(super) struct Attachment {
     pub(super) key: Key,
-    /// The offset of the reference, in bytes from the start of the text.
+    /// The offset in the text of the reference.
     pub(super) offset: usize,
     /// True for `!tbaa.struct`.
     pub(super) copy: bool,
@@ -51,16 +51,16 @@ impl<'t> Scan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         let definitions = Numbers::new(text.len());
         let mut module = Module { definitions, ..Module::default() };
-        // C++ has about one load or store in this many bytes, and C twice as many. If the
-        // reservation fails, the list grows later.
+        // C++ has about one load or store in 256 bytes, and C has two. If the reservation fails,
+        // the list grows later.
         let _ = module.instructions.try_reserve(text.len() / 256);
         Scan { text, module, attached: Numbers::new(text.len()), ..Scan::default() }
     }
 
     pub(super) fn top_level(&mut self) -> Result<()> {
         let mut lexer = Lexer::new(self.text, 0);
-        // A global variable may extend over any number of lines. Metadata ends with its node, and a
-        // function with its body.
+        // A global variable may take any number of lines. A metadata definition ends with its node,
+        // and a function with its body.
         let mut has_ended = true;
         loop {
             lexer.skip_space()?;
@@ -93,8 +93,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`. Returns false for an attachment that
-    /// belongs to the global variable on the line before.
+    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`. Returns false if it is an attachment
+    /// of the global variable on the line before.
     fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool> {
         let start = *lexer;
         let offset = lexer.at;
@@ -124,7 +124,7 @@ impl<'t> Scan<'t> {
         *next_number = (*next_number).max(u64::from(number) + 1);
         NodeDefinition::read(lexer)?;
         self.nodes.bracketed(lexer, "a metadata node")?;
-        // The offset plus 1, so that it is not 0. A text is shorter than 4 GiB.
+        // Store the offset plus 1, so that it is not 0. A text is shorter than 4 GiB.
         let place = NonZeroU32::MIN.saturating_add(offset as u32);
         if let Some(first) = self.module.definitions.insert(number, place) {
             let (first_line, _) = position(self.text, first.get() as usize - 1);
@@ -167,8 +167,8 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Reads `target datalayout = "..."` or `target triple = "..."`, from after `target`. Other
-    /// lines are left for the caller.
+    /// Reads `target datalayout = "..."` or `target triple = "..."`, from after `target`. Leaves
+    /// other lines to the caller.
     fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         lexer.skip_space()?;
         let into = if lexer.eat_word(b"datalayout") {
@@ -185,7 +185,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Reads `%struct.S = type { i32, ptr }`. Other text is left for the caller.
+    /// Reads `%struct.S = type { i32, ptr }`. Leaves other text to the caller.
     fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let mut ahead = *lexer;
         ahead.at += 1;
@@ -204,23 +204,23 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Words that begin a top-level entity, besides `define`.
-/// LLVM: `LLParser::parseTopLevelEntities`; `deplibs` is of LLVM 3.
+/// The words, besides `module`, that begin a top-level entity: see LLVM's
+/// `LLParser::parseTopLevelEntities`. `deplibs` is from LLVM 3.
 const ENTITIES: [&[u8]; 8] =
     words("attributes declare define deplibs source_filename target uselistorder uselistorder_bb");
 
-/// Returns whether a text begins with a top-level entity.
+/// Returns whether a top-level entity begins a text.
 fn starts_entity(text: &[u8]) -> bool {
     let mut lexer = Lexer::new(text, 0);
     match lexer.peek() {
         Some(b'@' | b'%' | b'!' | b'$' | b'^') => true,
-        // `module {` begins an MLIR file, not LLVM assembly.
+        // Only `module asm` is LLVM assembly. `module {` begins an MLIR file.
         _ if lexer.eat_word(b"module") => lexer.skip_space().is_ok() && lexer.eat_word(b"asm"),
         _ => ENTITIES.iter().any(|word| lexer.eat_word(word)),
     }
 }
 
-/// Skips the rest of a line, and all strings, comments and attachments that begin on it.
+/// Skips the rest of a line, and to the end of any string, comment or attachment that begins on it.
 fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<()> {
     loop {
         lexer.at = lines.next(lexer.text, lexer.at);

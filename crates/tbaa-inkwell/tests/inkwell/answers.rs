@@ -1,4 +1,4 @@
-//! LLVM's answers, pair by pair.
+//! Compares LLVM's alias answers with the expected ones, for each pair of tags.
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
@@ -10,7 +10,7 @@ use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
-/// A load and a store with each tag, each through a pointer of its own.
+/// Returns LLVM's answers for a load and a store with each tag, each through its own pointer.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let code = Code::new(&context, tags.len());
@@ -37,9 +37,9 @@ fn count(rows: &[Vec<bool>]) -> usize {
     rows.iter().flatten().filter(|&&may| !may).count()
 }
 
-/// Asserts that LLVM's answers are the promised ones: for lowered tags those of the lowering, for
-/// scopes and for both the rule's. Returns the number of ordered pairs that are `NoAlias` by the
-/// rule, and of those also by tags alone.
+/// Asserts that LLVM answers as predicted. Lowered tags approximate the rule; with scopes the
+/// answers are exactly the rule's. Returns the number of ordered pairs that are `NoAlias` by the
+/// rule, and the number by lowered tags alone.
 fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);
@@ -57,7 +57,7 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usiz
         tags.iter().map(|&a| tags.iter().map(|&b| pair(a, b)).collect()).collect();
     assert_eq!(module_of(&name("lowered"), &lowering, tags), expected, "{what}");
 
-    // The lowering's own scopes.
+    // The scopes that the lowering makes.
     let scoped = lower(Options::new().scopes());
     let both = Lowered::new(&scoped, &oracle);
     assert_eq!(module_of(&name("both"), &both, tags), promised, "{what}");

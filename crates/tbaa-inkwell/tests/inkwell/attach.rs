@@ -1,4 +1,4 @@
-//! The nodes on instructions, and LLVM's answers on them.
+//! Tests of the metadata on instructions, and of LLVM's answers for it.
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
@@ -17,7 +17,7 @@ use crate::regions::loads;
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, machine, places};
 
-/// Asserts that each line is the beginning of one of the module's.
+/// Asserts that for each given line, a line of the module's text begins with it.
 fn assert_lines(code: &Code<'_>, lines: &[&str]) {
     let text = code.text();
     for line in lines {
@@ -48,7 +48,7 @@ fn tag_alignment_and_volatility() {
     );
 }
 
-/// A compiler that owns its context, and a tagger beside it.
+/// A compiler that owns both its context and a tagger for it.
 struct Translator {
     context: Context,
     tagger: Tagger,
@@ -75,7 +75,7 @@ fn a_tagger_lives_beside_its_context() {
     })
     .join()
     .unwrap();
-    // Others, also at the address of the one that is gone.
+    // Other contexts are rejected, even at the address of the dropped one.
     for _ in 0..8 {
         translator.context = Context::create();
         assert_eq!(translator.translate(), Err(AttachError::OtherContext));
@@ -86,7 +86,7 @@ fn a_tagger_lives_beside_its_context() {
     ));
     translator.tagger = Tagger::new(&translator.context).unwrap();
     translator.translate().unwrap();
-    // An emitter of another context in the place of the lent one is not used.
+    // The tagger rejects an emitter of another context that replaced the lent one.
     let other = Context::create();
     let emitter = Emitter::new(LlvmSink::new(&other));
     let swapped = translator.tagger.emit(&translator.context, |lent| *lent = emitter);
@@ -96,7 +96,7 @@ fn a_tagger_lives_beside_its_context() {
     assert_eq!(lent, Err(AttachError::OtherContext));
 }
 
-/// The path of a place stays the name of its tag.
+/// A tag is named after the path of its place.
 #[test]
 fn places_name_their_tags() {
     let mut types = Declarations::new(Target::x86_64());
@@ -114,13 +114,13 @@ fn places_name_their_tags() {
     }
 }
 
-/// Length, base and table are loaded once, and an import that may be the one stored to each time.
+/// Length, base and table are loaded once; an import that a store may change is loaded 4 times.
 #[test]
 fn regions_of_a_runtime() {
     assert_eq!(crate::regions::run().unwrap(), [16, 7]);
 }
 
-/// A place that does not know the alignment says nothing of it, and atomic accesses keep theirs.
+/// If the place has no known alignment, the access's alignment stays; so does an atomic access's.
 #[test]
 fn alignment_that_is_not_known() {
     let mut types = runtime::types();
@@ -128,7 +128,7 @@ fn alignment_that_is_not_known() {
     let packed = Record::structure("P").field("c", "char").field("n", "long").packed();
     types.define(packed).unwrap();
     let (seq_cst, plain) = (AtomicOrdering::SequentiallyConsistent, AtomicOrdering::NotAtomic);
-    // The alignment and the ordering before; the alignment after.
+    // For each path: the alignment and ordering before, and the alignment after.
     for (path, before, ordering, after) in [
         ("*memory", 8, seq_cst, 8),
         ("*memory", 8, plain, 8),
@@ -155,7 +155,7 @@ fn alignment_that_is_not_known() {
     }
 }
 
-/// A run has elements of the accessed type, and an error has the right reason.
+/// A run needs elements of the accessed type. Otherwise the error gives the right reason.
 #[test]
 fn elements_of_runs() {
     let mut types = runtime::types();
@@ -212,12 +212,12 @@ fn bit_fields_have_the_tag_of_their_unit() {
     load.set_alignment(1).unwrap();
     code.attach(&place, load);
     assert_eq!((load.get_alignment().unwrap(), load.has_metadata()), (1, true));
-    // The next byte is another member.
+    // A wider load would reach the next member.
     let (_, load) = code.load(unit, 32, "");
     let error = code.tagger.attach(&place, load).unwrap_err().to_string();
     assert!(error.starts_with("an access of 4 bytes at `B.b`, which has 1:"), "{error}");
     assert!(!load.has_metadata());
-    // clang has no tag for it, so requesting one is an error.
+    // clang gives bit-fields no tag, so requesting one is an error.
     let options = JitOptions::new().form(TagForm::Clang);
     let mut clang = Jit::with_options(types, options).unwrap();
     let error = clang.place("B.b").unwrap_err().to_string();
@@ -239,13 +239,13 @@ fn what_cannot_be_attached() {
     let store = foreign.store(foreign.parameter(0), 64, 7);
     assert_eq!(code.tagger.attach(&place, store), Err(AttachError::OtherContext));
     assert!(!store.has_metadata());
-    // A tag of another graph.
+    // A tag that another graph issued.
     let store = code.store(code.parameter(0), 64, 7);
     let error = attach_planned(&code.tagger, &Graph::new(), place.place().tag.unwrap(), store);
     assert_eq!(error.unwrap_err().to_string(), "the id was issued by another graph");
 }
 
-/// The nodes that are read back equal those that were passed to LLVM.
+/// Nodes read back from LLVM equal those that were passed to it.
 #[test]
 fn round_trips() {
     let mut graph = Graph::new();
@@ -256,7 +256,7 @@ fn round_trips() {
         b.struct_tag(s, int, 4).unwrap();
         b.immutable_struct_tag(int, int, 0).unwrap();
     }
-    // Distinct nodes with other operands than themselves, equal ones among them.
+    // Two equal distinct nodes, whose first operand is not the node itself.
     let root = graph.insert(&[Operand::String(b"D")]).unwrap();
     let zero = Operand::Int(tbaa::Int { bits: 32, value: 0 });
     for _ in 0..2 {
@@ -271,7 +271,7 @@ fn round_trips() {
     }
 }
 
-/// Attaches every tag to a store, as it is, and reads them back.
+/// Attaches every tag, unchanged, to a store, and checks that the tags read back are equal.
 fn round_trip(graph: &Graph) {
     let context = Context::create();
     let code = Code::new(&context, 1);
@@ -281,7 +281,7 @@ fn round_trip(graph: &Graph) {
         code.store(code.parameter(0), 64, 7).set_metadata(node.as_value(), TBAA).unwrap();
     }
     let read = ModuleTags::read(&code.module).unwrap();
-    // LLVM has no order of types that no tag needs.
+    // The module has only the nodes that tags need, in the tags' order: build the same graph.
     let mut emitter = Emitter::new(Graph::new());
     let nodes: Vec<_> =
         graph.tags().map(|tag| emitter.node(graph, graph.tag_node(tag)).unwrap()).collect();
@@ -299,7 +299,7 @@ fn round_trip(graph: &Graph) {
 fn cycles_are_read() {
     let context = Context::create();
     let mut sink = LlvmSink::new(&context);
-    // A distinct node with a replaced operand.
+    // A cycle: `a` is distinct, and its operand is replaced by `b`, which refers to `a`.
     let a = sink.node(&[SinkOperand::Bytes(b"a"), SinkOperand::Null], Storage::Distinct).unwrap();
     let b =
         sink.node(&[SinkOperand::Bytes(b"b"), SinkOperand::Node(&a)], Storage::Uniqued).unwrap();
@@ -315,8 +315,8 @@ fn cycles_are_read() {
     assert!(Oracle::new(&read.graph, AliasRule::Union).may_alias(tag, tag));
 }
 
-/// Six opcodes that each load the base and store a number; returns the loads of
-/// the base left after `-O2`.
+/// Returns how often the base is loaded after `-O2`, in six operations that each load it and store
+/// a number through it.
 fn reloads(jit: Option<Jit>) -> usize {
     let context = Context::create();
     let code = opcodes(&context, jit);
@@ -324,7 +324,7 @@ fn reloads(jit: Option<Jit>) -> usize {
     code.loads()
 }
 
-/// The base that each operation loads, and the number and the kind that it may store.
+/// The paths of the base pointer that each operation loads, and of what it stores.
 const PATHS: [&str; 3] = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
 
 fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
@@ -358,13 +358,13 @@ fn with(form: TagForm) -> Jit {
     Jit::with_options(runtime::types(), options).unwrap()
 }
 
-/// The problem that this library is for: a store of a number must not make the
-/// base be loaded again.
+/// This library exists for this problem: after a store of a number, LLVM must not load the base
+/// pointer again.
 #[test]
 fn base_reloads_vanish() {
     assert_eq!(reloads(None), 6, "no tags");
     for (form, left) in [
-        // By clang's policy a union's member is `char`.
+        // clang tags a union's member as `char`, which may alias everything.
         (TagForm::Clang, 6),
         (TagForm::Lowered, 1),
         (TagForm::LoweredScopes, 1),
@@ -374,8 +374,8 @@ fn base_reloads_vanish() {
     }
 }
 
-/// Classes without tags: each access has the scope of its class, and the module contains each
-/// class's row once. Stock LLVM learns nothing from them.
+/// The form `Classes` adds no `!noalias`: each access has the scope of its class (accesses that
+/// alias alike), and the module has one row for each class. LLVM without the plugin ignores them.
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();
@@ -384,11 +384,11 @@ fn classes_are_in_the_module() {
     assert_eq!(rows.len(), 3, "{}", code.text());
     assert!(code.text().contains(r#"= !{!"tbaa:L:0:2", !"#), "{}", code.text());
     assert!(!code.text().contains("!noalias"));
-    // Without the tags only the plugin knows.
+    // Remove the tags: now only the plugin can separate the accesses.
     for function in code.module.get_functions() {
         for block in function.get_basic_block_iter() {
             for instruction in block.get_instructions() {
-                // SAFETY: the instruction is alive; without a node the kind is removed.
+                // SAFETY: the instruction is alive; a null node removes the kind.
                 unsafe { LLVMSetMetadata(instruction.as_value_ref(), TBAA, std::ptr::null_mut()) };
             }
         }
@@ -400,7 +400,7 @@ fn classes_are_in_the_module() {
     assert_eq!(loads(&other), 1, "with the plugin");
 }
 
-/// A call that is declared to touch numbers only does not touch the base.
+/// A call that is declared to access only numbers does not change the base pointer.
 #[test]
 fn effects_of_calls() {
     let loads = |form: TagForm, touched: &[&str]| {
@@ -441,8 +441,8 @@ fn effects_of_calls() {
     }
 }
 
-/// Copies the registers of a frame one after the other by `memcpy`, as MOVE does. Returns the
-/// number of loads of the base after `-O2`, and the last register's value.
+/// Copies the registers of a frame, one after the other, with `memcpy`. Returns how often the base
+/// pointer is loaded after `-O2`, and the last register's value.
 fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     let [base, value, number] =
         &places(&mut with(form), ["CallInfo.l.base", "TValue", "TValue.value.n"]);
@@ -469,7 +469,7 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     code.verify();
     code.optimise();
     let mut memory = [0; 24];
-    // The frame comes first, and its registers follow.
+    // The frame comes first; its registers follow it.
     let registers = (&raw mut memory[4]).addr() as u64;
     memory[base.place().offset as usize / 8] = registers;
     memory[4] = 77;

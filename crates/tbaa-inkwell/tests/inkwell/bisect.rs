@@ -1,4 +1,4 @@
-//! Finding a wrong tag.
+//! Finds a wrong tag by bisection: some tags are omitted until the failure disappears.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned};
 
-/// A program in which one store, that of 7, has a wrong tag. It returns 7 if the tag does no harm.
+/// Builds a program in which the store of 7 has a wrong tag. It returns 7 if the tag does no harm.
 fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =
@@ -28,10 +28,10 @@ fn program(bisect: Bisect) -> (u64, String, u64) {
         accesses.push((number, code.store(code.parameter(0), 64, value)));
         accesses.push((kind, code.store(code.address(code.parameter(1), 8), 16, value)));
     }
-    // A number is stored by the tag of a kind.
+    // The wrong tag: a store of a number gets the tag of a kind.
     accesses.push((kind, code.store(code.parameter(1), 64, 7)));
     let (value, load) = code.load(code.parameter(0), 64, "");
-    // Without a tag on the load, no store's tag does harm.
+    // The load's attachment comes first: without its tag, no store's tag does harm.
     accesses.insert(0, (number, load));
     for (tag, instruction) in accesses {
         attach_planned(&tagger, &lowering, tag, instruction).unwrap();
@@ -64,7 +64,7 @@ fn a_wrong_tag_is_found_by_number() {
 fn a_wrong_tag_is_found_by_hash() {
     let bad = |pattern: &str| program(Bisect::hash(pattern).unwrap()).0 != 7;
     assert!(bad(""));
-    // Find a pattern that keeps both the store and the load, while neither of its halves does.
+    // Find a pattern that breaks the program although neither pattern one digit longer does.
     let mut pattern = String::new();
     while let Some(digit) = ["0", "1"].into_iter().find(|digit| bad(&format!("{digit}{pattern}"))) {
         pattern = format!("{digit}{pattern}");
@@ -73,7 +73,7 @@ fn a_wrong_tag_is_found_by_hash() {
     assert!(!bad(&format!("0{pattern}")) && !bad(&format!("1{pattern}")));
 }
 
-/// Alignment and volatility stay, because they do not concern aliasing.
+/// A bisection does not omit alignment and volatility, because they do not concern aliasing.
 #[test]
 fn what_is_left_off() {
     let place = Jit::new(runtime::types()).place("volatile TValue.tt").unwrap();
@@ -103,7 +103,7 @@ fn the_environment_variable() {
     assert!(run("two").contains("TBAA_BISECT: \"two\" is no setting; give"));
 }
 
-/// The program that the test above starts.
+/// The test `the_environment_variable` runs this in another process.
 #[test]
 #[ignore = "another test starts it"]
 fn child() {
@@ -119,7 +119,7 @@ fn child() {
         let store = code.store(code.parameter(0), 16, 1);
         attach_planned(&tagger, &graph, tags[0], store).unwrap();
         kept += usize::from(store.get_metadata(TBAA).is_some());
-        // The process is counted, not the tagger.
+        // The limit counts attachments of all taggers in the process.
         tagger = Tagger::new(&context).unwrap();
     }
     println!("kept {kept}");

@@ -1,5 +1,5 @@
-//! The bytes that an instruction touches, compared with those of its place: programs that once went
-//! wrong are now right, or refused with a remedy. All run both unoptimised and after `-O2`.
+//! Compares the bytes that an instruction touches with the bytes of its place. Programs that once
+//! failed are now right, or rejected with a fix. All run unoptimised and after `-O2`.
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -18,9 +18,9 @@ use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 use crate::support::{Code, places};
 use crate::wrong::{force, helper, load_store_load, wide_store};
 
-/// Forms of tags that LLVM reads without the plugin.
+/// The forms of metadata that LLVM uses without the plugin.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
-/// The value of eight bytes that a `memset` has filled with 1.
+/// The value of eight bytes after a `memset` to 1.
 const FILLED: u64 = 0x0101_0101_0101_0101;
 
 fn records() -> Declarations {
@@ -31,19 +31,19 @@ fn jit(form: TagForm) -> Jit {
     Jit::with_options(records(), JitOptions::new().form(form)).unwrap()
 }
 
-/// A number of bytes that LLVM does not know.
+/// Returns a number of bytes that LLVM cannot know: it adds a zero that is loaded from memory.
 fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
     let bytes = code.context.i64_type().const_int(bytes, false);
     code.builder.build_int_add(zero.into_int_value(), bytes, "").unwrap()
 }
 
-/// Fills the object from `offset` on with ones.
+/// Fills the second object, from `offset` on, with bytes of value 1.
 fn fill<'c>(code: &Code<'c>, offset: u64, bytes: u64, known: bool) -> InstructionValue<'c> {
     fill_at(code, code.address(code.parameter(1), offset), 1, bytes, known)
 }
 
-/// Fills memory with a byte; LLVM may know the number of bytes.
+/// Fills memory with a byte. If `known`, the number of bytes is a constant for LLVM.
 pub fn fill_at<'c>(
     code: &Code<'c>,
     to: PointerValue<'c>,
@@ -60,7 +60,7 @@ pub fn fill_at<'c>(
     call.as_instruction_value().unwrap()
 }
 
-/// Calls a helper with a pointer.
+/// Calls a function with a pointer and returns the call.
 pub fn instruction<'c>(
     code: &Code<'c>,
     of: FunctionValue<'c>,
@@ -79,7 +79,7 @@ fn wider<T: std::fmt::Debug>(attached: Result<T, AttachError>) {
     }
 }
 
-/// The place of a record that ends in a flexible array is the record and its tail.
+/// The place of a record that ends in a flexible array includes the array.
 #[test]
 fn a_flexible_tail() {
     for form in FORMS {
@@ -103,7 +103,7 @@ fn a_flexible_tail() {
     }
 }
 
-/// A size that is known only at run time can have any value.
+/// A size that is known only at run time may alias whatever a known size may alias.
 #[test]
 fn a_size_that_varies_covers_no_less_than_a_known_one() {
     for form in FORMS {
@@ -115,7 +115,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
             assert_eq!(right, [7, 7], "{form:?}, {:?}", place.room());
         }
     }
-    // clang's tags have no sizes, and need none for what fits.
+    // clang's tags have no sizes: an access that fits in the place needs none.
     let mut jit = jit(TagForm::Clang);
     let [plain, fits] = [jit.place("Proto.step"), jit.sized("Proto.step", 8)].map(Result::unwrap);
     assert_eq!(fits.nodes(), plain.nodes());
@@ -125,7 +125,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(right, [FILLED; 2]);
 }
 
-/// A fill or copy that is larger than its place is right as a run of elements.
+/// `attach` rejects a fill larger than its place, except at a run of elements: `[*]` or `*long`.
 #[test]
 fn runs() {
     let mut jit = jit(TagForm::Lowered);
@@ -156,12 +156,12 @@ fn runs() {
     }
 }
 
-/// Stores four words by one of LLVM's intrinsics.
+/// Stores four words with one of LLVM's intrinsics.
 fn masked<'c>(code: &Code<'c>, name: &str) -> InstructionValue<'c> {
     masked_at(code, name, code.parameter(1), 7)
 }
 
-/// Stores a value to four words.
+/// Stores a value to each of four words with an intrinsic.
 pub fn masked_at<'c>(
     code: &Code<'c>,
     name: &str,
@@ -185,7 +185,7 @@ pub fn masked_at<'c>(
     let on = code.context.bool_type().const_int(1, false);
     let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![values.into()];
     arguments.push(if scatter { addresses.into() } else { to.into() });
-    // LLVM before 22 has the alignment here.
+    // Before LLVM 22, the alignment is an argument here.
     if function.count_params() == 4 {
         arguments.push(i32.const_int(8, false).into());
     }
@@ -212,7 +212,7 @@ fn intrinsics_have_a_width() {
     }
 }
 
-/// The call copies or fills the argument's memory by itself.
+/// The call itself copies or fills the argument's memory.
 #[test]
 fn arguments_that_are_memory() {
     let mut jit = jit(TagForm::Lowered);

@@ -1,4 +1,4 @@
-//! A JIT and its bitcode, stored by one process and gone on with by another.
+//! Tests of the cache: one process stores a JIT and its bitcode, and another loads and uses them.
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -10,13 +10,13 @@ use tbaa_lower::emit::{Emitter, TextSink};
 use crate::runtime;
 use crate::support::{self, Code, places};
 
-/// `set(frame, value)`: a store of a number, compiled before; the loads of the base around a call of it.
+/// Returns how often the base is loaded around a call of the function in `helper`.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
     helper.get_function("f").unwrap().as_global_value().set_name("set");
     support::loads_around(context, jit, helper, "set", &[0, 1]).0
 }
 
-/// A module with a store of a number to the second parameter.
+/// Returns a module whose function stores a number through its second parameter.
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
@@ -42,7 +42,7 @@ fn another_process_goes_on() {
     };
     let context = Context::create();
     let (mut again, mut modules) = load(&context, &bytes).unwrap();
-    // The declared types are the same, however they were declared.
+    // The loaded JIT has the same types, whichever way they were declared.
     for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
         let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
         assert_eq!(
@@ -51,17 +51,17 @@ fn another_process_goes_on() {
         );
         assert_eq!(a.place().offset, b.place().offset);
     }
-    // Code of before and code of now are of one type system, later types included.
+    // Old and new code share one type system, also after new types were declared.
     again.define(Record::structure("Late").field("x", "int")).unwrap();
     again.place("Late.x").unwrap();
     assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 0);
-    // The tag of another JIT is another.
+    // The tags of another JIT's code do not match this JIT's tags.
     let context = Context::create();
     let mut other = Jit::new(runtime::types());
     let module = load(&context, &bytes).unwrap().1.remove(0);
     assert_eq!(loads_around(&context, &mut other, module), 2);
 
-    // A text that was cut or changed is refused before LLVM sees it.
+    // Bytes that were cut or changed are rejected before LLVM sees them.
     for len in [0, 7, 8, 12, 100] {
         assert!(matches!(load(&context, &bytes[..len]), Err(CacheError::Damaged(_))), "{len}");
     }
@@ -73,7 +73,7 @@ fn another_process_goes_on() {
     }
 }
 
-/// The text of a place's nodes.
+/// Returns the text of the nodes of a place.
 fn text(place: &TaggedPlace) -> String {
     let mut emitter = Emitter::new(TextSink::default());
     emitter.attachments(place.nodes()).unwrap();
@@ -84,7 +84,7 @@ fn text(place: &TaggedPlace) -> String {
 fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
-    // Classes start afresh: their numbers mean other accesses.
+    // Classes (accesses that alias alike) are numbered afresh: old numbers mean other accesses.
     let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {
@@ -102,7 +102,7 @@ fn options_are_stored() {
         let bytes = save(&jit, &[]).unwrap();
         let (mut again, modules) = load(&context, &bytes).unwrap();
         assert!(modules.is_empty());
-        // The same nodes in LLVM, which makes those of one content once.
+        // The nodes are the same in LLVM, which creates nodes of equal content once.
         let code = Code::new(&context, 0);
         let node = |place: &TaggedPlace| {
             let made = code.tagger.emit(&context, |tagger| tagger.attachments(place.nodes()));
@@ -110,15 +110,15 @@ fn options_are_stored() {
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
     }
-    // A target that no spec can express.
+    // A target whose data layout a spec file cannot express.
     let layout = "e-p:64:64-i64:32".parse().unwrap();
     let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
     assert_eq!(again.place("*long").unwrap().place().align, 4);
 }
 
-/// Regions, and members of which only the layout is known, are there in another process, where they
-/// may be declared again.
+/// Another process gets the stored regions and members that have only a layout. It may declare them
+/// again.
 #[test]
 fn regions_are_stored() {
     let declare = |types: &mut Declarations| {

@@ -1,5 +1,5 @@
-//! Small programs that LLVM 22 breaks, which are run: they are wrong with raw tags, and right with
-//! the nodes that this crate attaches.
+//! Small programs that LLVM 22 miscompiles if tags are attached unchanged. They are right with the
+//! metadata of this crate: *lowered* tags, which LLVM reads correctly, or alias scopes.
 
 use std::process::Command;
 
@@ -13,10 +13,10 @@ use tbaa_lower::{Lowering, Options};
 
 use crate::support::{Code, TBAA, attach_planned};
 
-/// The way in which an access is tagged.
+/// A function that tags one access.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
 
-/// The tag as it is, whatever LLVM makes of it.
+/// Attaches the tag unchanged, even if LLVM misreads it.
 fn attach_raw<'ctx>(tagger: &Tagger, graph: &Graph, tag: TagId, to: InstructionValue<'ctx>) {
     let context = to.get_parent().unwrap().get_context();
     let node =
@@ -24,11 +24,11 @@ fn attach_raw<'ctx>(tagger: &Tagger, graph: &Graph, tag: TagId, to: InstructionV
     to.set_metadata(node.as_value(), TBAA).unwrap();
 }
 
-/// An access: offset, bits, and for a store the value.
+/// An access: the offset, the number of bits, and the value of a store (`None` for a load).
 type Step = (u64, u32, Option<u64>);
 
-/// Runs a program of three accesses to one object, through the first pointer, the second, and the
-/// first again. Returns the value of the last access, a load.
+/// Runs a program of three accesses to one object. The first and third use one pointer, the second
+/// another. Returns the value of the last access, a load.
 fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     let context = Context::create();
     let code = Code::new(&context, 2);
@@ -50,12 +50,12 @@ fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     code.run(&mut [0; 16])
 }
 
-/// Does the same with a plan's nodes for the tags.
+/// Runs the same program, with the metadata that a plan has for each tag.
 fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
     run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }
 
-/// The values read back with the tags as they are, lowered, as scopes, and both.
+/// Returns the program's results for unchanged tags, lowered tags, scopes, and both of these.
 fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     let oracle = Oracle::new(graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().scopes());
@@ -79,34 +79,34 @@ fn declared() -> (Graph, Types) {
     (Graph::new(), types.into_tagged(Policy::Rfc))
 }
 
-/// LLVM sees only the last member; but a pointer to another member's type may point into the union,
-/// too.
+/// LLVM looks only at a union's last member, but a pointer to another member's type may point into
+/// the union too.
 #[test]
 fn first_against_last_member_of_a_union() {
     let (mut graph, mut types) = declared();
     let last = types.tag(&mut graph, "U.f").unwrap();
     let first = types.tag(&mut graph, "*double").unwrap();
-    // u->f = 1; *n = 2^32 + 7; return u->f
+    // The program: u->f = 1; *n = 2^32 + 7; return u->f
     let steps =
         [((0, 32, Some(1)), last), ((0, 64, Some((1 << 32) + 7)), first), ((0, 32, None), last)];
     assert_eq!(all_ways(&graph, steps), [1, 7, 7, 7]);
     assert_eq!(refusal(&graph, last), Reason::Union { ty: graph.tag(last).unwrap().base });
 }
 
-/// An assignment of a struct inside another, and a read of its field.
+/// Assigns a whole struct that is inside another one, and reads a field of it.
 #[test]
 fn a_struct_assigned_whole_and_a_field_read() {
     let (mut graph, mut types) = declared();
     let whole = types.tag(&mut graph, "Outer.inner").unwrap();
     let field = types.tag(&mut graph, "Outer.inner.y").unwrap();
-    // o->inner.y = 1; o->inner = {3, 2}; return o->inner.y
+    // The program: o->inner.y = 1; o->inner = {3, 2}; return o->inner.y
     let steps =
         [((4, 32, Some(1)), field), ((0, 64, Some((2 << 32) + 3)), whole), ((4, 32, None), field)];
     assert_eq!(all_ways(&graph, steps), [1, 2, 2, 2]);
     assert_eq!(refusal(&graph, whole), Reason::PartialStruct);
 }
 
-/// Returns the reason why an instruction does not get a tag as it is.
+/// Returns the reason why a tag cannot be attached unchanged.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
     let code = Code::new(&context, 1);
@@ -120,11 +120,11 @@ fn refusal(graph: &Graph, tag: TagId) -> Reason {
     }
 }
 
-/// The variable that lets the program crash.
+/// The environment variable that makes the test `crash` run.
 const CRASH: &str = "TBAA_TEST_CRASH";
 
-/// Loads of a union's first member around a store to another struct: tags of
-/// policy `rfc` as they are crash LLVM's optimiser, lowered ones do not.
+/// Builds loads of a union's first member around a store to another struct. Unchanged tags of
+/// `Policy::Rfc` crash LLVM's optimiser; lowered tags do not.
 fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
     let code = Code::new(&context, 2);
@@ -156,7 +156,7 @@ fn tags_that_crash_llvm() {
     crashing_program(&|tagger, tag, to| attach_planned(tagger, &lowering, tag, to).unwrap(), tags);
     assert!(matches!(refusal(&graph, tags[0]), Reason::Rejected(_)));
 
-    // The same with the tags as they are, in a process of its own.
+    // With unchanged tags, the same program crashes: run it in another process.
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "hazards::crash", "--nocapture"])
         .env(CRASH, "1")
@@ -164,11 +164,11 @@ fn tags_that_crash_llvm() {
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     println!("{}\n{errors}", output.status);
-    // Killed by a signal; a test that fails exits with 101.
+    // No exit code: a signal ended the process. A test that fails exits with 101.
     assert_eq!(output.status.code(), None, "{errors}");
 }
 
-/// The program that the test above starts.
+/// The test `tags_that_crash_llvm` runs this in another process.
 #[test]
 #[ignore = "crashes, as LLVM does; another test starts it"]
 fn crash() {

@@ -1,4 +1,4 @@
-//! Helpers compiled by clang, linked with a JIT's code.
+//! Helpers that clang compiles, linked with a JIT's code.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use tbaa_tests::process::run;
 use crate::runtime;
 use crate::support::{self, Code, scratch};
 
-/// The structs are those of `runtime`.
+/// C source whose structs match those of the module `runtime`.
 const SOURCE: &str = include_str!("helpers.c");
 
 pub fn compile<'ctx>(
@@ -30,7 +30,7 @@ pub fn compile<'ctx>(
     let buffer = MemoryBuffer::create_from_file(&bitcode).unwrap();
     let module = Module::parse_bitcode_from_buffer(&buffer, context).unwrap();
     for function in module.get_functions() {
-        // LLVM inlines a function only if the caller has its features.
+        // LLVM inlines a function only if the caller has all target features of the function.
         for attribute in ["target-cpu", "target-features", "tune-cpu"] {
             function.remove_string_attribute(AttributeLoc::Function, attribute);
         }
@@ -38,7 +38,7 @@ pub fn compile<'ctx>(
     module
 }
 
-/// Loads the base around a call of a helper: [`support::loads_around`](crate::support::loads_around).
+/// Returns how often the base is loaded around a call of a helper, and the difference of the loads.
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let mut jit = Jit::new(runtime::types());
     let context = Context::create();
@@ -60,7 +60,7 @@ fn helpers_meet_the_jit_in_one_tree() {
             ("set_kind", 0),
             ("set_other", 0),
             ("set_func", 0),
-            // clang tags a union's member as `char`; and a store to a base may change a base.
+            // clang tags union members as `char`, and a store to a base pointer may change it.
             ("set_number", 2),
             ("set_base", 2),
             ("copy", 2),
@@ -71,8 +71,7 @@ fn helpers_meet_the_jit_in_one_tree() {
     }
 }
 
-/// A change by a helper is seen: the object is the same, through another
-/// pointer.
+/// A helper's change is visible: it changes the same object through another pointer.
 #[test]
 fn helpers_change_what_they_change() {
     let (_, difference) = loads_around("set_base", true, &[]);

@@ -1,4 +1,4 @@
-//! Modules with checks, compiled and run.
+//! Instruments a module, then compiles and runs it.
 
 use std::sync::Mutex;
 
@@ -11,15 +11,15 @@ use tbaa_lower::emit::Jit;
 use crate::runtime;
 use crate::support::Code;
 
-/// The checks that ran: the site and the address of each.
+/// The access number and address of each check that ran.
 static RAN: Mutex<Vec<(u32, usize)>> = Mutex::new(Vec::new());
 
 extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
     RAN.lock().unwrap().push((site, address.addr()));
 }
 
-/// Memory together with its cells, as the library would reserve them, and the entries of sites
-/// without their own.
+/// Memory, with shadow memory where the library `libtbaa_witness` would reserve it, and the
+/// library's table that checks read by default.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,
@@ -74,7 +74,7 @@ fn checks_run_before_tagged_accesses() {
     let (module, skipped) = instrument(&context, &code.module).unwrap();
     assert_eq!(skipped, []);
     module.verify().unwrap();
-    // The library's variables: nothing is known of any byte, so that each check calls.
+    // The library's variables: zeros, so nothing is known about any byte and every check calls.
     let changes = module.get_global("__tbaa_witness_changes").unwrap();
     changes.set_initializer(&changes.get_value_type().into_array_type().const_zero());
     let shift = module.get_global("__tbaa_witness_changes_shift").unwrap();
@@ -86,8 +86,7 @@ fn checks_run_before_tagged_accesses() {
     engine.add_global_mapping(&runtime, (check as *const ()).addr());
     let memory = Memory::new();
     let pointer = memory.words;
-    // SAFETY: the function has two pointers as parameters, and stays within
-    // the memory.
+    // SAFETY: the function has two pointer parameters, and stays within the memory.
     let (result, written) = unsafe {
         let function =
             engine.get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f").unwrap();

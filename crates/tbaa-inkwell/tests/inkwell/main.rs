@@ -1,4 +1,4 @@
-//! LLVM 22's answers on the nodes that are attached.
+//! Tests of attached metadata: what LLVM 22 answers and does.
 
 #![allow(unreachable_pub)]
 

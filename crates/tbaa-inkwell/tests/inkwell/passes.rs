@@ -1,4 +1,4 @@
-//! LLVM's passes use the relation of a module's classes.
+//! LLVM's passes use the alias table in a module's `!tbaa.relations`.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;

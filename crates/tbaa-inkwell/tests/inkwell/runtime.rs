@@ -1,9 +1,9 @@
-//! The structs of a runtime like Lua's.
+//! Declares the structs of a runtime like Lua's.
 
 use tbaa::declare::{Declarations, Policy, TaggedTypes};
 use tbaa::{Graph, TagId};
 
-/// Paths of the accesses that a compiler of such a language makes.
+/// Returns the paths of the accesses that a compiler of such a language makes.
 pub fn paths() -> Vec<&'static str> {
     include_str!("runtime.txt").lines().collect()
 }
@@ -12,7 +12,7 @@ pub fn types() -> Declarations {
     tbaa_tests::declared(include_str!("runtime.ron"))
 }
 
-/// The declarations under a policy, and the tags of [`paths`].
+/// Returns the declarations under a policy, and the tags of [`paths`].
 pub fn tags(policy: Policy) -> (Graph, TaggedTypes, Vec<TagId>) {
     let mut graph = Graph::new();
     let mut types = types().into_tagged(policy);

@@ -1,4 +1,4 @@
-//! Modules to attach to, LLVM's answers, and running compiled code.
+//! Builds modules, reads LLVM's alias answers, and runs compiled code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,16 +21,16 @@ use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 
 use crate::regions;
 
-/// LLVM: `MD_tbaa`, whose number is fixed.
+/// LLVM's fixed kind id of `!tbaa`: `MD_tbaa`.
 pub const TBAA: u32 = 1;
 
-/// Requests places, which are lowered together.
+/// Requests several places at once, so that their tags are computed together.
 pub fn places<const N: usize>(jit: &mut Jit, paths: [&str; N]) -> [TaggedPlace; N] {
     jit.places(&paths).unwrap().try_into().unwrap()
 }
 
-/// Loads the base of a frame around a call of a function of another module. Returns the loads left
-/// when all is inlined, and what the second load read beyond the first.
+/// Loads a frame's base pointer before and after a call of another module's function. Returns the
+/// number of loads after inlining, and the difference of the two loaded values.
 pub fn loads_around<'c>(
     context: &'c Context,
     jit: &mut Jit,
@@ -50,8 +50,8 @@ pub fn loads_around<'c>(
     (loads, code.run(&mut [0; 16]))
 }
 
-/// Loads a place before and after a call of another module's function, which gets these parameters,
-/// and returns the difference. Links the module.
+/// Links another module. Builds code that loads a place before and after a call of that module's
+/// function, and returns the difference. `arguments` are indices of the code's parameters.
 pub fn call_between<'c>(
     code: &Code<'c>,
     place: &TaggedPlace,
@@ -70,7 +70,7 @@ pub fn call_between<'c>(
     code.verify();
 }
 
-/// Attaches a plan's nodes for a tag, through the emitter.
+/// Attaches the metadata that a plan has for a tag.
 pub fn attach_planned<'ctx>(
     tagger: &Tagger,
     plan: &dyn Plan,
@@ -83,7 +83,7 @@ pub fn attach_planned<'ctx>(
     tagger.attach_nodes(nodes, instruction)
 }
 
-/// A function under construction, and a tagger of its context; the parameters are pointers.
+/// A function under construction, whose parameters are pointers, and a tagger for its context.
 pub struct Code<'ctx> {
     pub context: &'ctx Context,
     pub module: Module<'ctx>,
@@ -105,7 +105,7 @@ impl<'ctx> Code<'ctx> {
         Code { context, module, builder, function, tagger }
     }
 
-    /// Attaches a place's nodes.
+    /// Attaches the metadata of a place.
     pub fn attach(&self, place: &TaggedPlace, instruction: InstructionValue<'ctx>) {
         self.tagger.attach(place, instruction).unwrap();
     }
@@ -116,12 +116,12 @@ impl<'ctx> Code<'ctx> {
 
     pub fn address(&self, pointer: PointerValue<'ctx>, offset: u64) -> PointerValue<'ctx> {
         let offset = self.context.i64_type().const_int(offset, false);
-        // SAFETY: the tests' structs are as large.
+        // SAFETY: the tests' objects are large enough.
         unsafe { self.builder.build_in_bounds_gep(self.context.i8_type(), pointer, &[offset], "") }
             .unwrap()
     }
 
-    /// Stores an integer with this many bits.
+    /// Stores an integer of `bits` bits.
     pub fn store(&self, to: PointerValue<'ctx>, bits: u32, value: u64) -> InstructionValue<'ctx> {
         let bits = bits.try_into().unwrap();
         let value = self.context.custom_width_int_type(bits).unwrap().const_int(value, false);
@@ -140,7 +140,7 @@ impl<'ctx> Code<'ctx> {
         (value, value.as_instruction_value().unwrap())
     }
 
-    /// Loads 64 bits at a place in the first parameter's object, with the place's nodes.
+    /// Loads 64 bits at a place in the first parameter's object, with the place's metadata.
     pub fn load_at(&self, place: &TaggedPlace) -> IntValue<'ctx> {
         let (value, load) =
             self.load(self.address(self.parameter(0), place.place().offset), 64, "");
@@ -148,12 +148,12 @@ impl<'ctx> Code<'ctx> {
         value.into_int_value()
     }
 
-    /// Returns the difference of two values.
+    /// Builds a `ret` of the difference of two values.
     pub fn subtract(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) {
         self.end(self.builder.build_int_sub(a, b, "").unwrap().into());
     }
 
-    /// Returns a value, widened to 64 bits.
+    /// Builds a `ret` of a value, widened to 64 bits.
     pub fn end(&self, value: BasicValueEnum<'ctx>) {
         let value = value.into_int_value();
         let wide = self.builder.build_int_z_extend(value, self.context.i64_type(), "").unwrap();
@@ -168,14 +168,14 @@ impl<'ctx> Code<'ctx> {
         self.module.verify().unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
     }
 
-    /// Optimises, as a JIT does.
+    /// Optimises the module with `-O2`, as a JIT does.
     pub fn optimise(&self) {
         let passes =
             self.module.run_passes("default<O2>", &machine(), PassBuilderOptions::create());
         passes.unwrap();
     }
 
-    /// Optimises with the plugin.
+    /// Optimises the module with `-O2` and the plugin's alias analysis.
     pub fn optimise_asked(&self) {
         tbaa_inkwell::run_passes(&self.module, "default<O2>", &machine()).unwrap();
     }
@@ -185,7 +185,7 @@ impl<'ctx> Code<'ctx> {
         self.run_with(memory, &[])
     }
 
-    /// The same with functions of this program.
+    /// Does the same, with functions of this program that the code may call by name.
     pub fn run_with(&self, memory: &mut [u64], helpers: &[(&str, *const ())]) -> u64 {
         let engine = self.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
         for (name, address) in helpers {
@@ -212,15 +212,15 @@ pub fn machine() -> TargetMachine {
     regions::machine().unwrap()
 }
 
-/// Writes a file that the tests of this run may use.
+/// Writes a file into the tests' temporary directory, and returns its path.
 pub fn scratch(name: &str, content: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&file, content).unwrap();
     file
 }
 
-/// LLVM's answer on each pair of a load of `%lN` and a store of `N`, as
-/// numbers and whether they may alias.
+/// Runs LLVM's alias analyses on a module. For each pair of a load named `%lA` and a store of the
+/// number `B`, returns whether they may alias, keyed by `(A, B)`.
 pub fn answers(name: &str, text: &str) -> BTreeMap<(usize, usize), bool> {
     let file = scratch(name, text);
     let found = aa_eval("opt-22", &[], "tbaa,scoped-noalias-aa", &file).expect("opt-22");

@@ -1,4 +1,4 @@
-//! Tags for modules that have none: on the live module as in its text.
+//! `tag_module` gives a module in memory the same tags that its text gets.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -32,7 +32,7 @@ fn a_live_module_gets_the_tags_of_its_text() {
             context.create_module_from_ir(buffer).unwrap()
         };
         let (live, from_text) = (parse(text), parse(tags));
-        // Struct types that both modules have get other names in one context.
+        // LLVM renames struct types that both modules have: the instructions' text differs.
         let counts = tag_module(&live, &TagOptions::new().elements()).unwrap();
         live.verify().unwrap();
         let (found, expected) = (attached(&live), attached(&from_text));

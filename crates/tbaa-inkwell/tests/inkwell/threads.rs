@@ -1,4 +1,4 @@
-//! Four threads compile, optimise and run while one adds types.
+//! Four threads compile, optimise and run code while another thread adds types.
 
 use std::sync::mpsc;
 use std::thread;
@@ -12,8 +12,8 @@ use crate::support::{Code, places};
 const THREADS: usize = 4;
 const TYPES: u64 = 25;
 
-/// x->size = 1; y->VALUE = NUMBER; return x->size, where x and y are one object if `VALUE` is
-/// `size`. Returns the function's result, and the number of loads left in it.
+/// Compiles and runs `x->size = 1; y->VALUE = number; return x->size`, where x and y point to one
+/// object. Returns the result, and the number of loads that the optimiser leaves.
 fn compile(size: &TaggedPlace, value: &TaggedPlace, number: u64) -> (u64, usize) {
     let context = Context::create();
     let code = Code::new(&context, 2);
@@ -37,7 +37,7 @@ fn threads_compile_while_one_adds() {
                 let worker = scope.spawn(move || {
                     let run = |(number, [size, sum, other]): (u64, [TaggedPlace; 3])| {
                         assert_eq!(compile(&size, &size, number).0, number);
-                        // Bytes 0 to 7 and 8 to 15 of one object; no load is left.
+                        // `size` and `sum` do not overlap, so the load disappears.
                         assert_eq!(compile(&size, &sum, number), (1, 0));
                         assert_eq!(compile(&size, &other, number).1, 0);
                     };

@@ -1,6 +1,6 @@
-//! Mistakes of careful users: each program misbehaves if wrong nodes are attached by force, and the
-//! library prevents this: the result is right, or an error says what to do. All run both
-//! unoptimised and after `-O2`.
+//! Mistakes that careful users make. Each program misbehaves if wrong metadata is attached by
+//! force. The library prevents this: the result is right, or an error says what to do. Each runs
+//! both unoptimised and after `-O2`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,14 +26,14 @@ fn proto() -> Declarations {
     types([Record::structure("Proto").field("size", "int").field("step", "long")])
 }
 
-/// Attaches a place's nodes without looking at the instruction.
+/// Attaches a place's metadata without checking the instruction.
 pub fn force<'ctx>(code: &Code<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
     let nodes = code.tagger.emit(code.context, |emitter| emitter.attachments(place.nodes()));
     code.tagger.attach_nodes(nodes.unwrap().unwrap(), to).unwrap();
 }
 
-/// The result of a program that `build` makes at `-O0` and at `-O2`, called with two
-/// pointers to one object.
+/// Returns the results of the code that `build` makes, unoptimised and after `-O2`. It is called
+/// with two pointers to one object.
 pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     [false, true].map(|optimise| {
         let context = Context::create();
@@ -52,7 +52,7 @@ pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     })
 }
 
-/// Returns a helper of the runtime; nothing unwinds through it.
+/// Returns a declared helper function of the runtime, which never unwinds.
 pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
     if let Some(known) = code.module.get_function(name) {
         return known;
@@ -80,19 +80,19 @@ extern "C" fn counts(proto: *const u64) -> u64 {
     CALLS.fetch_add(1, Ordering::Relaxed) + step
 }
 
-/// Fills the first words of an object, which may end in a flexible array.
+/// Fills the first words of an object that may end in a flexible array.
 extern "C" fn fills(object: *mut u64) -> u64 {
     // SAFETY: the tests call it with 16 words.
     unsafe { object.cast::<u8>().write_bytes(1, 32) };
     0
 }
 
-/// An arena that takes an object back and returns its memory for another.
+/// An allocator that takes back an object and returns its memory for a new one.
 extern "C" fn reuses(object: *mut u64) -> *mut u64 {
     object
 }
 
-/// 1: a call whose only place is immutable.
+/// Mistake 1: the only place that a call accesses is immutable.
 #[test]
 fn a_call_does_not_say_immutable() {
     for form in [TagForm::LoweredScopes, TagForm::Clang] {
@@ -119,7 +119,7 @@ fn a_call_does_not_say_immutable() {
     }
 }
 
-/// Loads 64 bits at `load`, stores 7 by `store`, and loads again.
+/// Loads 64 bits at `load`, calls `store` to build a store of 7, and loads again.
 pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     both(&|code| {
         let first = code.load_at(load);
@@ -128,12 +128,12 @@ pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>)) ->
     })
 }
 
-/// The store to `Proto.step`.
+/// Builds a store to `Proto.step` through the second parameter.
 fn store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     code.store(code.address(code.parameter(1), 8), 64, 7)
 }
 
-/// 3: the header says `long long`, the declaration `long`.
+/// Mistake 3: the C header declares the member as `long long`, the JIT as `long`.
 #[test]
 fn a_helper_whose_header_differs() {
     let source = "struct Proto { int size; long long step; };\n\
@@ -147,7 +147,7 @@ fn a_helper_whose_header_differs() {
          \"long long\" there, which LLVM would take for unrelated: declare the type that the \
          header has"
     );
-    // The effect of a tag of clang's type alone.
+    // The result if an access has only the tag of clang's type.
     let step = jit.place("Proto.step").unwrap();
     let theirs = jit.place("*long long").unwrap();
     let wrong = load_store_load(&step, &|code| force(code, &theirs, store(code)));
@@ -155,7 +155,7 @@ fn a_helper_whose_header_differs() {
     let right = load_store_load(&step, &|code| code.attach(&step, store(code)));
     assert_eq!(right, [7, 7]);
 
-    // Pointers may be of any type on one side.
+    // Pointers need not have the same type if one side says `void *` or clang omits pointer types.
     let source = "struct Proto { int size; long step; void *next; struct Proto *last; };\n\
                   void set(struct Proto *p) { p->next = p; p->last = p; p->step = 1; }";
     let record = Record::structure("Proto").field("size", "int").field("step", "long");
@@ -189,7 +189,7 @@ pub fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     store
 }
 
-/// 4: a value of 16 bytes copied as a vector, by the tag of its first member.
+/// Mistake 4: a value of 16 bytes is stored as a vector, with the tag of its first member.
 #[test]
 fn an_access_wider_than_its_place() {
     let mut jit = Jit::new(tvalue());
@@ -214,14 +214,14 @@ fn an_access_wider_than_its_place() {
         );
         assert!(!instruction.has_metadata());
     }
-    // A vector of scalable length.
+    // The same with a vector of scalable length.
     let lanes = context.i64_type().scalable_vec_type(2).const_zero();
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
     let error = code.tagger.attach(value, store).unwrap_err().to_string();
     assert!(error.starts_with("an access of a size that varies at `TValue`"), "{error}");
     let any = jit.sized("TValue.value.n", Size::Unknown).unwrap();
     code.attach(&any, store);
-    // Copies are of whole records.
+    // Copies must cover whole records, or end inside one.
     let copy = |bytes| {
         let (to, from) = (code.parameter(0), code.parameter(1));
         let bytes = context.i64_type().const_int(bytes, false);
@@ -234,7 +234,7 @@ fn an_access_wider_than_its_place() {
     assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
 }
 
-/// 5: a store to immutable memory.
+/// Mistake 5: a store to immutable memory.
 #[test]
 fn a_store_at_an_immutable_place() {
     let mut jit = Jit::new(proto());
@@ -258,7 +258,7 @@ fn a_store_at_an_immutable_place() {
     }
 }
 
-/// 6: helpers that keep clang's tags, which differ from the assumed ones.
+/// Mistake 6: helpers keep clang's tags, but these differ from the tags that the JIT assumes.
 #[test]
 fn shared_records_of_another_clang() {
     let source = "struct Proto { int size; long step; };\n\
@@ -305,13 +305,13 @@ fn shared_records_of_another_clang() {
     let missing = JitOptions::new().shared(["Frames"]);
     let error = Jit::with_options(declared.clone(), missing).unwrap_err().to_string();
     assert_eq!(error, "the shared record `Frames` is not declared: define it first");
-    // The JIT does not share a record that only the header declares, so any flags are right.
+    // A record that only the header declares is not shared, so clang's flags do not matter.
     let own = "struct Own { struct Own *next; int i; };\n\
                void set(struct Own *o) { o->next = o; o->i = 1; }";
     check_shared(&compile(&context, "own", own, flat), &jit(&["Frame"])).unwrap();
 }
 
-/// 7: an allocator that lists its own memory only.
+/// Mistake 7: an allocating call lists only the allocator's own memory.
 #[test]
 fn an_allocator_touches_what_it_hands_out() {
     let declared = types([
@@ -352,7 +352,7 @@ fn an_allocator_touches_what_it_hands_out() {
             let more = code.builder.build_int_compare(IntPredicate::ULT, next, most, "").unwrap();
             code.builder.build_conditional_branch(more, body, exit).unwrap();
             code.builder.position_at_end(exit);
-            // The bytes that are in the object then.
+            // The bytes in the object at the end.
             let (bits, _) = code.load(code.parameter(1), 64, "");
             code.end(bits);
         })
@@ -362,7 +362,7 @@ fn an_allocator_touches_what_it_hands_out() {
         assert_eq!(program(form, false), [half, 99], "it lists its own memory only");
         assert_eq!(program(form, true), [half, half]);
     }
-    // The call still does not touch other memory, if scopes can express it.
+    // The call is still known not to touch other memory, because scopes can express that.
     let options = JitOptions::new().form(TagForm::LoweredScopes);
     let mut jit = Jit::with_options(declared, options).unwrap();
     jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();

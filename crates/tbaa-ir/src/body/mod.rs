@@ -1,15 +1,15 @@
-//! A function's body, read on demand: blocks, instructions, and values that have ids.
+//! Reads a function's body on demand: blocks, instructions, and values that have ids.
 //!
-//! Code that uses this reader does not depend on the spelling of opcodes, types or values. All
-//! spellings of one function give the same [`Function`], except for names and offsets:
+//! Users of this reader need not know how opcodes, types and values are spelled. Every spelling of
+//! a function gives an equal [`Function`], except for names and offsets:
 //!
-//! - A value is an id, whether the text names it, numbers it, or leaves its number out.
-//! - Two blocks are one if an unconditional `br` joins them and no other branch leads to the
-//!   second.
-//! - A constant expression is an instruction that belongs to no block.
+//! - A value has an id, whether the text gives its name, its number, or neither.
+//! - Two blocks are read as one if the first ends with an unconditional `br` to the second, and no
+//!   other branch leads to the second.
+//! - A constant expression is read as an instruction that belongs to no block.
 //!
-//! The reader never fails. If an operand cannot be read, its instruction has no operands, but it is
-//! still among the users of all values that it names.
+//! The reader never fails. If an operand cannot be read, the instruction gets no operands, but it
+//! is still a user of every value that its text names.
 
 mod read;
 mod text;
@@ -23,21 +23,21 @@ use tbaa_types::Type;
 pub use text::{Alloca, Argument, Call, Header};
 pub(super) use text::{header, pass_attributes, pass_value};
 
-/// A value in a function: a parameter, an instruction's result, a global or a constant. Two
-/// constants of one type and spelling are one value.
+/// A value in a function: a parameter, an instruction's result, a global or a constant. Constants
+/// of equal type and spelling are one value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Value(u32);
 
 /// The definition of a [`Value`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Def<'t> {
-    /// Index into [`Function::parameters`].
+    /// A parameter, by its index in [`Function::parameters`].
     Parameter(usize),
-    /// Index of the instruction whose result it is.
+    /// The result of an instruction, by its index in [`Function::instructions`].
     Instruction(usize),
-    /// A constant expression.
+    /// A constant expression, by its index.
     Expression(usize),
-    /// The name without its `@`, as the text writes it.
+    /// A global, by its name without the `@`, as the text writes it.
     Global(&'t [u8]),
     /// A constant integer that 64 bits can hold.
     Integer(i64),
@@ -49,15 +49,15 @@ pub enum Def<'t> {
     Unknown,
 }
 
-/// A basic block, with the blocks that a `br` without a condition joins to it.
+/// A basic block, together with the blocks that unconditional `br`s join to it.
 #[derive(Debug)]
 pub struct Block<'t> {
-    /// The labels after `%` in branches to it and to the blocks joined to it. A label is empty if
-    /// the text gives neither a name nor a number.
+    /// The labels of this block and of those joined to it, without the `%`. A label is empty if the
+    /// text gives neither a name nor a number.
     pub labels: Vec<&'t [u8]>,
-    /// Indices of its instructions, in the order in which they run.
+    /// The indices of its instructions, in the order in which they run.
     pub instructions: Vec<usize>,
-    /// The blocks that may run next, sorted, without repetitions.
+    /// The indices of the blocks that may run next, sorted, without repetitions.
     pub successors: Vec<usize>,
 }
 
@@ -68,24 +68,24 @@ pub struct Inst {
     pub opcode: Opcode,
     /// True if it ends a block.
     pub is_terminator: bool,
-    /// The type that it accesses, allocates, converts to or, for `getelementptr`, indexes; for
-    /// other instructions the result's type. `None` if the type cannot be read.
+    /// The type that it accesses, allocates, converts to, or (`getelementptr`) indexes. For other
+    /// instructions, the type of the result. `None` if the type cannot be read.
     pub ty: Option<Type>,
     /// The result; `None` if it has none.
     pub result: Option<Value>,
-    /// The instruction's place in the text, in bytes, including its result's `%`.
+    /// The range of its text, including the result's `%`.
     pub span: Range<usize>,
-    /// The offset after the opcode, in bytes.
+    /// The offset in the text where the opcode ends.
     after: usize,
     /// Its index in [`Module::instructions`](crate::Module::instructions), if it is listed there.
     pub access: Option<usize>,
-    /// True if that entry is volatile.
+    /// True if [`Module::instructions`](crate::Module::instructions) lists it as volatile.
     pub is_volatile: bool,
-    /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a kind of these.
-    /// LLVM: `AnyMemIntrinsic`.
+    /// True if it is a call of `llvm.memcpy`, `llvm.memmove`, `llvm.memset` or a variant of one.
+    /// The class in LLVM: `AnyMemIntrinsic`.
     pub is_transfer: bool,
-    /// The part that distinguishes it from others of its opcode: a comparison's predicate, flags
-    /// such as `nsw`, the indices of `extractvalue`. A range of the text.
+    /// The range of the text that distinguishes it from others of its opcode: a comparison's
+    /// predicate, flags such as `nsw`, or the indices of `extractvalue`.
     modifier: Range<usize>,
     operands: Range<u32>,
     labels: Range<u32>,
@@ -110,9 +110,9 @@ pub struct Inst {
 pub struct Function<'t> {
     text: &'t [u8],
     types: &'t Sizes,
-    /// The header before the body.
+    /// The header, which is the text before the body.
     pub header: Header<'t>,
-    /// The values of its parameters.
+    /// The values of the parameters.
     pub parameters: Vec<Value>,
     /// The blocks; the first is the entry.
     pub blocks: Vec<Block<'t>>,
@@ -121,27 +121,27 @@ pub struct Function<'t> {
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
-    /// Values named by instructions with an unreadable operand, each with its instruction.
+    /// The values that instructions with an unreadable operand name, each with the instruction.
     unread: Vec<(Value, u32)>,
-    /// Targets of branches, and the incoming blocks of `phi`s.
+    /// The targets of branches, and the incoming blocks of `phi`s, as block indices.
     labels: Vec<u32>,
     block_of: Vec<u32>,
-    /// The first instruction of each block in the text, before blocks are joined.
+    /// The first instruction of each block of the text, before blocks are joined.
     pub parts: Vec<usize>,
     users: OnceCell<Users>,
 }
 
-/// A value's definition, spelling and type.
+/// The definition, spelling and type of a value.
 #[derive(Clone, Copy)]
 struct Known<'t> {
     def: Def<'t>,
-    /// The value's spelling in the text; empty if the text gives no name.
+    /// The spelling in the text; empty if the text gives no name.
     text: &'t [u8],
-    /// The type at a use or the definition.
+    /// The type, as stated at a use or at the definition.
     ty: Option<Type>,
 }
 
-/// The instructions that use each value, in order.
+/// The instructions that use each value, in the text's order.
 struct Users {
     starts: Vec<u32>,
     list: Vec<u32>,
@@ -152,7 +152,7 @@ impl Value {
         Value(index as u32)
     }
 
-    /// Returns the value's position among those of its function.
+    /// Returns the value's index among the values of its function.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -164,7 +164,7 @@ impl<'t> Function<'t> {
         self.values.get(value.index()).map_or(Def::Unknown, |value| value.def)
     }
 
-    /// Returns all values, in the order of their ids.
+    /// Returns all values of the function, in the order of their ids.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
         (0..self.values.len() as u32).map(Value)
     }
@@ -179,7 +179,7 @@ impl<'t> Function<'t> {
         self.values.get(value.index())?.ty
     }
 
-    /// Returns the types of the module.
+    /// Returns the sizes of the module's types.
     pub fn types(&self) -> &'t Sizes {
         self.types
     }
@@ -198,13 +198,13 @@ impl<'t> Function<'t> {
         }
     }
 
-    /// Returns an instruction's operands that are values. A call's are its arguments, then its
-    /// callee and the operands of its bundles.
+    /// Returns an instruction's operands that are values. For a call: first the arguments, then the
+    /// operands of its bundles, and a callee that is a local value.
     pub fn operands(&self, inst: &Inst) -> &[Value] {
         &self.operands[inst.operands.start as usize..inst.operands.end as usize]
     }
 
-    /// Returns an operand that is a value, by its position.
+    /// Returns the operand that has the index `at` among [`operands`](Self::operands).
     pub fn operand(&self, inst: &Inst, at: usize) -> Option<Value> {
         self.operands(inst).get(at).copied()
     }
@@ -227,12 +227,12 @@ impl<'t> Function<'t> {
         (inst.opcode == Opcode::Store).then(|| self.operand(inst, 0))?
     }
 
-    /// Returns the incoming blocks of a `phi`, one for each value.
+    /// Returns the indices of the incoming blocks of a `phi`, one for each value.
     pub fn incoming(&self, phi: &Inst) -> &[u32] {
         &self.labels[phi.labels.start as usize..phi.labels.end as usize]
     }
 
-    /// Returns the part that distinguishes an instruction from others of its opcode, such as a
+    /// Returns the text that distinguishes an instruction from others of its opcode, such as a
     /// comparison's predicate.
     pub fn modifier(&self, inst: &Inst) -> &'t [u8] {
         &self.text[inst.modifier.clone()]
@@ -243,8 +243,8 @@ impl<'t> Function<'t> {
         &self.text[inst.span.clone()]
     }
 
-    /// Returns the offset where an attachment could be added to an instruction, if no comment
-    /// follows.
+    /// Returns the offset where metadata can be attached to an instruction, if no comment follows
+    /// it.
     pub fn end_of(&self, inst: &Inst) -> usize {
         inst.span.start + self.text_of(inst).trim_ascii_end().len()
     }
@@ -254,40 +254,40 @@ impl<'t> Function<'t> {
         self.instructions.binary_search_by_key(&offset, |instruction| instruction.span.start).ok()
     }
 
-    /// Returns the block of an instruction.
+    /// Returns the index of the block that contains an instruction.
     pub fn block_of(&self, inst: usize) -> usize {
         self.block_of[inst] as usize
     }
 
-    /// Returns the indices of the instructions that use a value, in the text's order, including
-    /// uses through constant expressions.
+    /// Returns the indices of the instructions that use a value, in the text's order. A use inside
+    /// a constant expression counts as a use by the instruction.
     pub fn users(&self, value: Value) -> &[u32] {
         let users = self.users.get_or_init(|| Users::of(self));
         let [start, end] = [0, 1].map(|next| users.starts[value.index() + next] as usize);
         &users.list[start..end]
     }
 
-    /// Returns the bytes that a load or store accesses, if known.
+    /// Returns the number of bytes that a load or store accesses, if it is known.
     pub fn bytes(&self, inst: &Inst) -> Option<u64> {
         Some(self.types.fixed_size(inst.ty?)?.store)
     }
 
-    /// Returns whether an instruction is a call that marks a slot without accessing it, such as
-    /// `llvm.lifetime.start`.
+    /// Returns whether an instruction is a call that refers to a stack slot without accessing it,
+    /// such as `llvm.lifetime.start`.
     pub fn is_marker(&self, inst: usize) -> bool {
         let of = [&b"llvm.lifetime."[..], b"llvm.dbg.", b"llvm.invariant.start."];
         let call = self.call(&self.instructions[inst]);
         call.is_some_and(|call| of.iter().any(|name| call.callee.starts_with(name)))
     }
 
-    /// Reads a call's callee, arguments and attributes; `None` for other instructions, or if the
-    /// callee cannot be read. The arguments come first in [`operands`](Self::operands).
+    /// Reads the callee, arguments and attributes of a call. `None` for other instructions, or if
+    /// the callee cannot be read. The arguments come first in [`operands`](Self::operands).
     pub fn call(&self, inst: &Inst) -> Option<Call<'t>> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
 
-    /// Returns whether a call must be a tail call, so that only a `ret` may follow.
-    /// LLVM: `CallInst::isMustTailCall`.
+    /// Returns whether a call must be a tail call, so that only a `ret` may follow. Same as LLVM's
+    /// `CallInst::isMustTailCall`.
     pub fn is_must_tail(&self, inst: &Inst) -> bool {
         let mut words = self.text[inst.span.start..inst.after].split(u8::is_ascii_whitespace);
         inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")

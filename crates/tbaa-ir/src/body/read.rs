@@ -1,5 +1,5 @@
-//! Reads a function in two passes: first the beginnings of its instructions and blocks, and the
-//! names that they define; then the operands, which may name values that are defined later.
+//! Reads a function in two passes. The first finds where instructions and blocks begin, and the
+//! names that they define. The second reads operands, which may name later definitions.
 
 use std::{cell::OnceCell, collections::BTreeSet, ops::Range};
 
@@ -13,16 +13,16 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, words};
 use tbaa_types::Type;
 
-/// The deepest nesting of constant expressions. A deeper one is read as an opaque constant.
+/// The largest nesting depth of constant expressions. Deeper ones become opaque constants.
 const DEPTH: usize = 16;
 
-/// The words between an opcode and its first type.
+/// The words that may be between an opcode and its first type.
 const FLAGS: [&[u8]; 22] = words(
     "afn arcp atomic contract disjoint exact fast inbounds inrange nneg ninf nnan nsz nusw \
      nuw nsw reassoc samesign to volatile weak within",
 );
 
-/// The words that follow operands, or stand between them, and are no types.
+/// The words that may be after or between operands, and are not types.
 const AFTER_OPERANDS: [&[u8]; 16] = words(
     "align addrspace syncscope label unwind to cleanup catch filter none acquire release acq_rel \
      seq_cst monotonic unordered",
@@ -52,7 +52,7 @@ impl Module<'_> {
     }
 }
 
-/// A block as the text writes it.
+/// A block of the text, before blocks are joined.
 struct Part<'t> {
     label: &'t [u8],
     instructions: Vec<usize>,
@@ -61,7 +61,7 @@ struct Part<'t> {
 struct Reader<'t> {
     function: Function<'t>,
     parts: Vec<Part<'t>>,
-    /// The number of the next value or block that has no name.
+    /// The number for the next value or block that has no name.
     number: u64,
     locals: HashMap<Name<'t>, Value>,
     globals: HashMap<&'t [u8], Value>,
@@ -69,7 +69,7 @@ struct Reader<'t> {
     labels: HashMap<Name<'t>, u32>,
 }
 
-/// A local name: the text after `%`, or the number of a value or block without one.
+/// A local name: the text after `%`, or the number of an unnamed value or block.
 #[derive(PartialEq, Eq, Hash)]
 enum Name<'t> {
     Plain(&'t [u8]),
@@ -84,7 +84,7 @@ impl<'t> Name<'t> {
     }
 }
 
-/// Returns the name after `%` without quotes, if it does not need them.
+/// Returns a name without its quotes, unless it needs them. `name` is the text after `%`.
 fn plain(name: &[u8]) -> &[u8] {
     let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     match inner {
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         Value::nth(self.function.values.len() - 1)
     }
 
-    /// Defines a parameter or result: by its name with the `%`, or by the next number.
+    /// Defines a parameter or result under its name, which begins with `%`, or the next number.
     fn define(&mut self, name: &'t [u8], def: Def<'t>, ty: Option<Type>) -> Value {
         let value = self.push(def, name, ty);
         let name = self.name(name.strip_prefix(b"%").unwrap_or_default());
@@ -146,7 +146,7 @@ impl<'t> Reader<'t> {
         value
     }
 
-    /// Returns the name of a value or block: the text's, or else the next number.
+    /// Returns the name of a value or block: `name`, or the next number if it is empty.
     fn name(&mut self, name: &'t [u8]) -> Name<'t> {
         let name = if name.is_empty() { Name::Number(self.number) } else { Name::of(name) };
         if let Name::Number(number) = name {
@@ -161,13 +161,13 @@ impl<'t> Reader<'t> {
         self.parts.push(Part { label, instructions: Vec::new() });
     }
 
-    /// Finds the beginnings of instructions and blocks. Instructions are those that the pass over
-    /// the module saw. A line that begins neither belongs to the previous instruction.
+    /// Finds where instructions and blocks begin, and marks the instructions that the module lists.
+    /// A line that begins neither belongs to the previous instruction.
     fn lines(&mut self, span: Range<usize>, listed: impl Iterator<Item = (usize, (usize, bool))>) {
         let text = self.function.text;
         let mut listed = listed.peekable();
         let mut lexer = Lexer::new(&text[..span.end], span.start);
-        // True if a line that begins no instruction belongs to the previous one.
+        // True if a line that begins no instruction continues the previous one.
         let mut goes_on = false;
         while let Some(label) = space(&mut lexer)
             && lexer.peek().is_some()
@@ -188,7 +188,7 @@ impl<'t> Reader<'t> {
                 goes_on = false;
                 continue;
             }
-            // The next instruction may begin on the same line.
+            // The next listed instruction may begin on the same line.
             let most = listed.peek().map_or(lexer.text.len(), |&(next, _)| next);
             let mut line =
                 Lexer::new(&lexer.text[..most.clamp(lexer.at, lexer.text.len())], lexer.at);
@@ -256,8 +256,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Records the values that an instruction names after its last readable operand. The
-    /// instruction gets no operands, because an incomplete list would be wrong.
+    /// Records the values that an instruction's text names after its last readable operand. If
+    /// there are any, removes the operands that were read: an incomplete list would be wrong.
     fn unread(&mut self, at: u32, inst: &mut Inst, from: usize) {
         let text = &self.function.text[..inst.span.end];
         let unread = self.function.unread.len();
@@ -274,14 +274,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the text after an opcode, and returns the end of the last readable operand.
+    /// Reads the operands after an opcode. Returns the end of the last readable one.
     fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) -> usize {
         let (values, labels) = (Vec::new(), Vec::new());
         let mut found = Operands { values, labels, depth, end: lexer.at };
         let start = lexer;
         let _ = self.list(inst, &mut lexer, &mut found);
         if inst.is_terminator {
-            // An `indirectbr`'s list may have been skipped as something that is not an operand.
+            // The labels may come after text that was skipped because it is not an operand.
             let from = if inst.opcode == Opcode::Call { start.at } else { found.end };
             self.targets(Lexer { at: from, ..start }, &mut found.labels);
         }
@@ -299,7 +299,7 @@ impl<'t> Reader<'t> {
         found.end
     }
 
-    /// Returns the type of a result, if the instruction determines it.
+    /// Returns the type of an instruction's result, if `inst` determines it.
     fn type_of_result(&self, inst: &Inst) -> Option<Type> {
         match inst.opcode {
             Opcode::GetElementPtr => self.function.ty(*self.function.operands(inst).first()?),
@@ -321,7 +321,7 @@ impl<'t> Reader<'t> {
             inst.modifier = before..from;
         }
         match inst.opcode {
-            // The condition `i1 %c`.
+            // The condition of a conditional branch: `i1 %c`.
             Opcode::Br if { *lexer }.word() != b"label" => {
                 return self.typed(lexer, found).map(drop);
             }
@@ -332,7 +332,7 @@ impl<'t> Reader<'t> {
                 if lexer.eat(b",") {
                     inst.ty = types.ty(ty);
                 } else {
-                    // Before LLVM 3.7, only the pointer's type tells the type that is accessed or
+                    // Before LLVM 3.7, only the pointer's type states the type that is accessed or
                     // indexed.
                     inst.ty = types.ty(pointee?);
                     lexer.at = from;
@@ -418,7 +418,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Reads a type and a value.
+    /// Reads a type and a value of this type.
     fn typed(&mut self, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<Option<Type>> {
         lexer.skip_space().ok()?;
         let ty = self.function.types.ty(lexer.ty().ok()?);
@@ -435,7 +435,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Returns the value of a text such as `%x`, `@g` or, with type `i64`, `0`.
+    /// Returns the value for a text such as `%x`, `@g` or, with type `i64`, `0`.
     fn named(&mut self, ty: Option<Type>, text: &'t [u8], depth: usize) -> Value {
         let value = match text {
             [b'%', name @ ..] => match self.locals.get(&Name::of(name)) {
@@ -488,8 +488,8 @@ impl<'t> Reader<'t> {
         value
     }
 
-    /// Reads a constant expression such as `getelementptr (i8, ptr @g, i64 8)`; `None` for other
-    /// constants.
+    /// Reads a constant expression such as `getelementptr (i8, ptr @g, i64 8)`. Returns its index;
+    /// `None` for other constants.
     fn expression(&mut self, text: &'t [u8], depth: usize) -> Option<usize> {
         let mut lexer = Lexer::new(text, 0);
         let word = lexer.word();
@@ -505,7 +505,7 @@ impl<'t> Reader<'t> {
         Some(self.function.expressions.len() - 1)
     }
 
-    /// Reads a `phi`'s operands: `ptr [ %a, %x ], [ %b, %y ]`.
+    /// Reads the operands of a `phi`: `ptr [ %a, %x ], [ %b, %y ]`.
     fn phi(&mut self, inst: &mut Inst, lexer: &mut Lexer<'t>, found: &mut Operands) -> Option<()> {
         inst.ty = self.function.types.ty(lexer.ty().ok()?);
         loop {
@@ -525,7 +525,7 @@ impl<'t> Reader<'t> {
         self.labels.get(&Name::of(lexer.skip_name().ok()?)).copied()
     }
 
-    /// Reads the label `x` of every `label %x`.
+    /// Finds the blocks named `x` in each `label %x`.
     fn targets(&self, mut lexer: Lexer<'t>, found: &mut Vec<u32>) {
         while let Some(byte) = lexer.peek() {
             match byte {
@@ -549,8 +549,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a call's arguments, then the operands of its bundles, and a callee that is not a
-    /// global.
+    /// Reads a call's arguments, then the operands of its bundles, and then a callee that is a
+    /// local value.
     fn call(&mut self, inst: &mut Inst, lexer: Lexer<'t>, found: &mut Operands) -> Option<()> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
@@ -576,7 +576,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Joins blocks and renumbers them.
+    /// Joins blocks, and renumbers them.
     fn finish(mut self) -> Function<'t> {
         let function = &mut self.function;
         let successors = |part: &Part<'t>| {
@@ -598,7 +598,7 @@ impl<'t> Reader<'t> {
         let mut goes_on = vec![false; self.parts.len()];
         let next: Vec<Option<usize>> = (0..self.parts.len()).map(joined).collect();
         next.iter().flatten().for_each(|&it| goes_on[it] = true);
-        // A cycle of blocks that nothing enters has no first block and is not joined.
+        // A cycle of blocks that nothing enters has no first block: its blocks are not joined.
         let mut number = vec![usize::MAX; self.parts.len()];
         let mut chains: Vec<Vec<usize>> = Vec::new();
         for (start, _) in goes_on.iter().enumerate().filter(|goes_on| !goes_on.1) {
@@ -635,22 +635,22 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Returns the numbers in ascending order, each once.
+/// Returns the numbers sorted, each once.
 fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The operands of an instruction that have been read.
+/// The operands of an instruction that have been read so far.
 struct Operands {
     values: Vec<Value>,
     labels: Vec<u32>,
-    /// The nesting depth of the constant expression that they belong to.
+    /// The nesting depth of the constant expression that contains them; 0 outside one.
     depth: usize,
-    /// The end of the last operand, in bytes from the start of the text.
+    /// The offset in the text where the last operand ends.
     end: usize,
 }
 
-/// Skips white space and the words before a type.
+/// Skips white space and the words that may be before a type.
 fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
@@ -666,7 +666,7 @@ fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Returns whether an instruction without a named result has a result, which is then numbered.
+/// Returns whether an instruction without a named result has a numbered result.
 fn yields(opcode: Opcode, mut after: Lexer<'_>) -> bool {
     match opcode {
         Opcode::Store | Opcode::Fence | Opcode::Free | Opcode::Other => false,

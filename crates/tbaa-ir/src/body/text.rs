@@ -1,5 +1,5 @@
-//! The parts of a function's text that are read as text: its header, its calls with their
-//! attributes, and the beginnings of lines.
+//! Reads the parts of a function that depend on the text's spelling: its header, its calls with
+//! their attributes, and where lines begin.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -8,61 +8,61 @@ use crate::Attributes;
 use tbaa_lex::lexer::{Lexer, table, words};
 use tbaa_lex::source::unquoted;
 
-/// The header of a function: the text before its body.
+/// The header of a function: the text up to its body.
 #[derive(Debug)]
 pub struct Header<'t> {
-    /// The text from `define` to after the `{` of the body.
+    /// The text from `define` to the `{` of the body, inclusive.
     pub text: &'t [u8],
-    /// The offset of the header's end, in bytes from the start of the text.
+    /// The offset in the text where the header ends.
     pub end: usize,
     /// The parameters.
     pub parameters: Vec<Argument<'t>>,
-    /// The attributes after the parameters.
+    /// The attributes that follow the parameters.
     pub attributes: Attributes<'t>,
 }
 
 /// A call as the text writes it.
 #[derive(Debug)]
 pub struct Call<'t> {
-    /// The function's name, `@f` without its `@`; empty for any other callee.
+    /// The name of a callee `@f` without the `@`; empty for any other callee.
     pub callee: &'t [u8],
-    /// The callee's name, `@f` or `%f`; empty for any other callee.
+    /// The callee `@f` or `%f`; empty for any other callee.
     pub target: &'t [u8],
-    /// The constraints of inline assembly: `=*m,r`.
+    /// The constraints of inline assembly, such as `=*m,r`.
     pub constraints: Option<&'t [u8]>,
     /// The type of the result.
     pub result: Option<&'t [u8]>,
     /// The arguments.
     pub arguments: Vec<Argument<'t>>,
-    /// The attributes after the arguments.
+    /// The attributes that follow the arguments.
     pub attributes: Attributes<'t>,
 }
 
-/// An operand with its type, an argument of a call, or a parameter of a function.
+/// An argument of a call, or a parameter of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'t> {
-    /// Its type, as the text writes it.
+    /// The type, as the text writes it.
     pub ty: &'t [u8],
     /// The attributes between the type and the value.
     pub attributes: &'t [u8],
-    /// Its value, as the text writes it; empty for a parameter without a name.
+    /// The value, as the text writes it; empty for a parameter without a name.
     pub value: &'t [u8],
 }
 
 impl<'t> Argument<'t> {
-    /// Returns the words of the attributes, each without what follows in brackets.
+    /// Returns the attributes' words, each without what follows in parentheses.
     pub fn words(&self) -> impl Iterator<Item = &'t [u8]> + use<'t> {
         self.attributes.split(|byte| b" (".contains(byte))
     }
 
-    /// Returns whether the attributes contain a text.
+    /// Returns whether `text` occurs in the attributes.
     #[doc(hidden)]
     pub fn has(&self, text: &[u8]) -> bool {
         memchr::memmem::find(self.attributes, text).is_some()
     }
 
-    /// Returns how many bytes a pointer parameter is dereferenceable for, if its attributes say so.
-    /// LLVM: `Argument::getDereferenceableBytes`.
+    /// Returns the number in `dereferenceable(N)`, if the attributes of a pointer state it. Same as
+    /// LLVM's `Argument::getDereferenceableBytes`.
     pub fn dereferenceable(&self) -> Option<u64> {
         let text = str::from_utf8(self.attributes).ok()?;
         let (_, rest) = text.split_once("dereferenceable(")?;
@@ -70,19 +70,19 @@ impl<'t> Argument<'t> {
     }
 }
 
-/// The parts of an `alloca` other than its operands.
+/// The parts of an `alloca` that are not operands.
 #[derive(Debug)]
 pub struct Alloca {
-    /// The range of the alignment's number, in bytes from the start of the text.
+    /// The range of the alignment's digits in the text.
     pub align: Option<Range<usize>>,
     /// True if it is `swifterror`.
     pub swift_error: bool,
-    /// True if its address space is 0 and it is not `inalloca`.
+    /// True if it is in address space 0 and not `inalloca`.
     pub plain: bool,
 }
 
 impl<'t> Call<'t> {
-    /// Returns the callee's name without its quotes and escapes, as [`Module::functions`] has it.
+    /// Returns the callee's name without quotes and escapes, in the form of [`Module::functions`].
     ///
     /// [`Module::functions`]: crate::Module::functions
     pub fn name(&self) -> Cow<'t, [u8]> {
@@ -94,7 +94,7 @@ impl<'t> Call<'t> {
         let mut callee = &b""[..];
         let mut target;
         let (mut constraints, mut assembly) = (None, false);
-        // The type before the callee.
+        // The range of the type before the callee.
         let mut result = 0..0;
         loop {
             lexer.skip_space().ok()?;
@@ -136,7 +136,7 @@ impl<'t> Call<'t> {
                         lexer.bracketed("an address space").ok()?;
                         result.end = lexer.at;
                     }
-                    // A callee that is a constant expression.
+                    // The callee is a constant expression.
                     word if CONSTANTS.contains(&word) => {
                         lexer.skip_space().ok()?;
                         if lexer.peek()? == b'(' {
@@ -186,21 +186,21 @@ impl Alloca {
                 let start = lexer.at + b"align ".len();
                 alloca.align = Some(start..start + end.unwrap_or(rest.len()));
             }
-            // A count, an alignment, an address space or an attachment.
+            // Skip a count, an alignment, an address space or an attachment.
             lexer.at += rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
         }
         Some(alloca)
     }
 }
 
-/// Skips white space and comments. Returns a label that is written in a comment; `None` if a
-/// comment has no end.
+/// Skips white space and comments. Stops after a comment that contains a label, and returns the
+/// label. Returns `None` if a comment has no end.
 pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
     loop {
         match lexer.peek() {
             Some(b' ' | b'\t' | b'\r' | b'\n') => lexer.at += 1,
             Some(b';' | b'/') => {
-                // LLVM up to version 8 writes the labels of unnamed blocks in comments.
+                // LLVM 8 and earlier print the labels of unnamed blocks in comments.
                 let mut label = *lexer;
                 let label = label.eat(b"; <label>:").then(|| label.word());
                 if !lexer.comment().ok()? {
@@ -215,7 +215,7 @@ pub(super) fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
     }
 }
 
-/// Returns whether a line that begins no instruction is a debug record or a use-list order.
+/// Returns whether a line is a debug record or a use-list order, and not an instruction.
 pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
     match line.peek() {
         Some(b'#') => line.rest().get(1).is_some_and(u8::is_ascii_alphabetic),
@@ -223,10 +223,10 @@ pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
     }
 }
 
-/// The bytes at which [`pass_line`] stops to look closer.
+/// The bytes at which [`pass_line`] has to look more closely.
 const STOPS: [bool; 256] = table(b"\n\"([{;/");
 
-/// Skips the rest of a line, and all brackets that open on it.
+/// Skips the rest of a line, and to the end of any bracket that opens on it.
 pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.at += lexer.rest().iter().position(|&byte| STOPS[byte as usize])?;
@@ -240,8 +240,8 @@ pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Reads the text after `define` or `declare`: the name, the parameters, and the attributes after
-/// them.
+/// Reads the text after `define` or `declare`: the name, the parameters, and the attributes that
+/// follow.
 pub(crate) fn header<'t>(
     mut lexer: Lexer<'t>,
 ) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
@@ -253,7 +253,7 @@ pub(crate) fn header<'t>(
     Some((name, arguments(&mut lexer)?, Attributes::new(lexer)))
 }
 
-/// Reads a list of arguments in parentheses; the lexer is at the `(`.
+/// Reads arguments in parentheses. The lexer is at the `(`.
 fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     lexer.at += 1;
     let mut found = Vec::new();
@@ -267,10 +267,10 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
         }
         let start = lexer.at;
         let whole = lexer.until(b",", "an argument").ok()?;
-        // The wrong kind of bracket closes the list.
+        // A bracket of the wrong kind ends the list: give up.
         matches!(lexer.peek()?, b',' | b')').then_some(())?;
         let mut part = Lexer::new(&lexer.text[..lexer.at], start);
-        // `metadata !5`, `...`
+        // An argument such as `metadata !5` or `...` has no type that can be read.
         let ty = part.ty().unwrap_or(whole);
         let from = part.at;
         pass_attributes(&mut part);
@@ -279,7 +279,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     }
 }
 
-/// The words that begin a constant which is not a pointer. LLVM: `LLParser::parseValID`.
+/// The words that begin a constant that is not a pointer: see LLVM's `LLParser::parseValID`.
 const EXPRESSIONS: [&[u8]; 9] =
     words("splat ptrtoint ptrtoaddr trunc add sub mul xor extractelement");
 
@@ -314,13 +314,13 @@ pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
     }
 }
 
-/// Passes a value of any type.
+/// Skips a value of any type.
 pub(crate) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
         b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
         b'-' | b'0'..=b'9' => {
             lexer.word();
-            // `1.000000e+00`
+            // The exponent, as in `1.000000e+00`.
             if lexer.eat(b"+") {
                 lexer.word();
             }
@@ -333,10 +333,10 @@ pub(crate) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
             let mut ahead = *lexer;
             let word = ahead.word();
             if word.is_empty() || CONSTANTS.contains(&word) || EXPRESSIONS.contains(&word) {
-                // A name, or a constant expression.
+                // It is a name, or a constant expression.
                 lexer.value().ok()?;
             } else {
-                // `true`, `none`, `f0x7FF0000000000000`
+                // It is `true`, `none` or `f0x7FF0000000000000`, for example.
                 *lexer = ahead;
             }
         }

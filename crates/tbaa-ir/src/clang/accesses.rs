@@ -1,22 +1,22 @@
-//! Checks whether clang tags accesses to declared types as these declarations do.
+//! Checks whether clang gives accesses to declared types the same tags as the declarations.
 //!
-//! Tags depend on more than a dump of layouts: it lacks attributes such as `may_alias`, and the
-//! name of `_Bool`, which depends on the language's version. So clang compiles an access to every
-//! member, and its tag must equal the declarations' tag.
+//! A dump of record layouts does not determine the tags: it lacks attributes such as `may_alias`,
+//! and the name of `_Bool`, which depends on the language version. So clang compiles an access to
+//! every member, and its tag is compared with the declarations' tag.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, TaggedTypes};
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId};
 
-/// The most members of one record that are examined, including nested ones.
+/// The largest number of members of a record that are examined, including nested ones.
 const MEMBERS: usize = 1 << 12;
-/// The greatest depth of records inside each other.
+/// The largest nesting depth of records that are examined.
 const DEPTH: usize = 64;
 
-/// One access to each member of each record, for clang to compile.
+/// C code with one access to each member of each record, for clang to compile.
 ///
-/// Accesses that C cannot express are left out: to bit-fields, which clang never tags, and to
-/// members of function types.
+/// Bit-fields and members of function types have no access: clang never tags bit-fields, and C
+/// cannot access functions.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -42,7 +42,7 @@ const DEPTH: usize = 64;
 #[derive(Clone, Debug)]
 pub struct ClangAccesses {
     lines: Vec<Line>,
-    /// Records with more members than are examined.
+    /// The records with too many members to examine.
     endless: Vec<DeclId>,
 }
 
@@ -50,7 +50,7 @@ pub struct ClangAccesses {
 struct Line {
     record: DeclId,
     c: String,
-    /// None of the lines that declare the record's object and free names.
+    /// The access; `None` for a line that declares an object or undefines a macro.
     access: Option<TaggedMember>,
 }
 
@@ -58,22 +58,22 @@ struct Line {
 struct TaggedMember {
     number: usize,
     path: String,
-    /// True if clang may leave it without a tag.
+    /// True if clang may give this access no tag.
     may_lack_tag: bool,
 }
 
-/// A record that clang does not tag as it is declared.
+/// A record whose accesses clang tags differently from its declaration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ClangDifference {
     /// The record.
     pub record: DeclId,
-    /// The difference, by the path of a member.
+    /// The difference, which names a member by its path.
     pub reason: String,
 }
 
 impl ClangAccesses {
-    /// Returns accesses to all records that have a name.
+    /// Returns accesses to all members of all records that have a name.
     pub fn of(types: &Declarations) -> Self {
         let mut found = ClangAccesses { lines: Vec::new(), endless: Vec::new() };
         let mut number = 0;
@@ -88,7 +88,7 @@ impl ClangAccesses {
             }
             let c = format!("extern {} tbaa_of_{object};", types.display_with_keywords(record));
             found.lines.push(Line { record, c, access: None });
-            // A macro may have a member's name, as C libraries' do.
+            // A macro may have the name of a member, for example in the headers of C libraries.
             for name in walk.names {
                 let c = format!("#undef {name}");
                 found.lines.push(Line { record, c, access: None });
@@ -103,25 +103,24 @@ impl ClangAccesses {
         found
     }
 
-    /// Returns the lines of C to append after the types' declarations, each with its record.
+    /// Returns lines of C to append to the types' declarations, each with the record it is for.
     pub fn lines(&self) -> impl Iterator<Item = (DeclId, &str)> {
         self.lines.iter().map(|line| (line.record, line.c.as_str()))
     }
 
-    /// Removes the accesses to a record, such as one that is not visible at the end of the file.
+    /// Removes the accesses to a record, for example if C code at the file's end cannot name it.
     pub fn leave_out(&mut self, record: DeclId) {
         self.lines.retain(|line| line.record != record);
     }
 
-    /// Compares clang's tags for [`lines`](Self::lines) with those of `types`. Returns the records
-    /// that differ, each with its first differing member, and the records with too many members to
-    /// examine.
+    /// Compares clang's tags for [`lines`](Self::lines) with the tags of `types`. Returns each
+    /// record that differs, with its first different member, and each record with too many members.
     ///
-    /// `accesses` are the loads and stores of the module that clang made, in file order: the name
-    /// of the function and the tag of each. `graph` is the module's.
+    /// `accesses` are the loads and stores of clang's module in file order, each as its function's
+    /// name and its tag. `graph` is the graph of this module.
     ///
-    /// Clang must be told to tag and not to optimise, `-O1 -Xclang
-    /// -disable-llvm-passes`, in the format of the policy.
+    /// Let clang attach tags but not optimise (`-O1 -Xclang -disable-llvm-passes`), in the tag
+    /// format of the policy.
     ///
     /// # Errors
     ///
@@ -134,7 +133,7 @@ impl ClangAccesses {
     ) -> Result<Vec<ClangDifference>, DeclareError> {
         let mut tags: HashMap<usize, Option<TagId>> = HashMap::default();
         for (function, tag) in accesses {
-            // The last access is the member's; others load pointers to it.
+            // The last access is to the member; earlier ones load pointers that lead to it.
             if let Some(number) = number(function.as_ref()) {
                 tags.insert(number, tag);
             }
@@ -165,10 +164,11 @@ impl ClangAccesses {
                     };
                     format!("clang tags {} as {theirs}{differs}", access.path)
                 }
-                // An access without a tag here may alias everything.
+                // The declarations give it no tag, so it may alias everything: that is always
+                // correct.
                 Err(DeclareError::Untagged { .. }) => continue,
                 Err(error @ DeclareError::Build(BuildError::Graph(_))) => return Err(error),
-                // Such as an element of an array of none before other members.
+                // For example, an element of an empty array that is not the last member.
                 Err(DeclareError::Build(error)) => format!("{}: {error}", access.path),
                 Err(error) => error.to_string(),
             };
@@ -178,14 +178,14 @@ impl ClangAccesses {
     }
 }
 
-/// The number in the name of a function of ours.
+/// Returns the number in the name of a function from [`ClangAccesses::lines`].
 fn number(function: &[u8]) -> Option<usize> {
-    // Windows puts an underscore before names on 32 bits.
+    // On 32-bit Windows, names begin with an underscore.
     let name = function.strip_prefix(b"\x01_").unwrap_or(function);
     std::str::from_utf8(name.strip_prefix(b"tbaa_access_")?).ok()?.parse().ok()
 }
 
-/// Returns whether two tags differ only in that a clang before 20 knows one type for all pointers.
+/// Returns whether clang's tag differs only because clang before 20 has one type for all pointers.
 fn is_pointer_of_old(graph: &Graph, ours: TagId, theirs: TagId) -> bool {
     const ANY: Option<&[u8]> = Some(b"any pointer");
     let (Ok(ours), Ok(theirs)) = (graph.tag(ours), graph.tag(theirs)) else { return false };
@@ -208,11 +208,11 @@ fn show(graph: &Graph, tag: Option<TagId>) -> String {
     format!("({}, {}, {})", name(tag.base), name(tag.access), tag.offset)
 }
 
-/// A walk through the members of one record.
+/// The state while the members of one record are visited.
 struct Walk<'d> {
     types: &'d Declarations,
     left: usize,
-    /// A C expression, the path in our declarations, and whether clang may omit a tag.
+    /// Each access: a C expression, the declarations' path, and whether clang may give no tag.
     found: Vec<(String, String, bool)>,
     names: IndexSet<&'d str>,
 }
@@ -235,7 +235,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Adds the value of a member, and, if that is a pointer, the object that it points to.
+    /// Adds an access to a member, and to the object that it points to if it is a pointer.
     fn value(&mut self, ty: DeclId, mut c: String, mut path: String, depth: usize) {
         let (ty, lens) = self.types.array_parts(ty);
         for _ in lens {
@@ -256,7 +256,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// One access through a pointer: attributes may be the pointee's.
+    /// Adds one access through a pointer, because the pointee may have attributes.
     fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
         match self.types.kind(to) {
             DeclKind::Record(_) => {

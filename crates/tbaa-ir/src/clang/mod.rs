@@ -1,5 +1,5 @@
-//! Declarations of a C header's types, with clang's help: the input for clang, and the reading of
-//! its output.
+//! Declares a C header's types with clang's help: writes C for clang to compile, and reads clang's
+//! output.
 
 mod accesses;
 mod records;

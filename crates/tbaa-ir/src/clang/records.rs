@@ -1,23 +1,22 @@
-//! Records as clang's `-fdump-record-layouts-complete` prints them.
+//! Reads records from the output of clang's `-fdump-record-layouts-complete`.
 
 use std::hash::{Hash, Hasher};
 
 use tbaa::declare::{Declarations, DeclareError, Member, MemberType, Record};
 use tbaa::parts::table::{IndexMap, IndexSet};
 
-/// The greatest depth of unnamed records inside each other.
+/// The largest nesting depth of unnamed records.
 const DEPTH: usize = 32;
 
-/// The number of unnamed records that one named record may hold in all.
+/// The largest number of unnamed records inside one named record.
 const UNNAMED: usize = 1 << 12;
 
 /// The structs and unions of a C header, with clang's layout.
 ///
-/// clang prints them when it is called as `clang -fsyntax-only -Xclang
-/// -fdump-record-layouts-complete -Xclang -fdump-record-layouts-canonical -x c header.h`. This dump
-/// is wrong for a record with an attribute such as `packed` after its members: see
-/// [`probes`](Self::probes). Offsets and sizes are clang's; they are checked against the target's
-/// types.
+/// clang prints them if it is called as `clang -fsyntax-only -Xclang -fdump-record-layouts-complete
+/// -Xclang -fdump-record-layouts-canonical -x c header.h`. This dump is wrong for a record with an
+/// attribute such as `packed` after its members: see [`probes`](Self::probes). Offsets and sizes
+/// come from clang, and are checked against the target's types.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Target};
@@ -42,9 +41,9 @@ pub struct ClangRecords<'t> {
     records: IndexMap<Key<'t>, Dumped<'t>>,
 }
 
-/// A record's name without its keyword. For an unnamed record it is clang's whole description,
-/// because a macro may make several in one place. clang writes `unnamed` at the declaration and
-/// `anonymous` at a use.
+/// The name of a record without its keyword. For an unnamed record it is clang's description, which
+/// includes the place in the source. clang writes `unnamed` at the declaration and `anonymous` at a
+/// use, so these two are equal.
 #[derive(Clone, Copy, Debug)]
 struct Key<'t>(&'t str);
 
@@ -82,14 +81,14 @@ struct Dumped<'t> {
     /// The name; empty for an unnamed record.
     name: &'t str,
     union: bool,
-    /// True if clang describes another record the same way, made by a macro in one place.
+    /// True if clang describes a different record the same way, because a macro makes both.
     ambiguous: bool,
     members: Vec<Line<'t>>,
     size: u64,
     align: u64,
 }
 
-/// A member: `164:0-8 |   int b2`.
+/// A line for a member, such as `164:0-8 |   int b2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Line<'t> {
     /// The offset in bits.
@@ -100,8 +99,8 @@ struct Line<'t> {
 }
 
 impl<'t> ClangRecords<'t> {
-    /// Reads clang's dump, and skips lines that belong to no record. The first record of a name is
-    /// used.
+    /// Reads clang's dump. It skips lines that belong to no record. If a name occurs twice, it uses
+    /// the first record.
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
         let mut open: Option<(Key<'_>, Dumped<'_>)> = None;
@@ -126,23 +125,23 @@ impl<'t> ClangRecords<'t> {
                 (None, 0) => {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
-                    // An unnamed record, or one that only a typedef names.
+                    // It is an unnamed record, or one that only a typedef names.
                     let key = Key::of(name);
                     let name = if key.0 == name { "" } else { key.0 };
                     open = Some((key, Dumped { name, union, ..Dumped::default() }));
                 }
                 (Some((_, record)), 2) => record.members.extend(member(place, &rest[2..])),
-                // Members of members are skipped.
+                // Members of members are more indented: skip them.
                 _ => {}
             }
         }
         records
     }
 
-    /// Returns lines of C to append to the header, each with the name of a record. They make clang
-    /// dump every record that has a name or a typedef. Use this second dump, by
-    /// `-fdump-record-layouts`, in place of the first: the first lays out records before it has
-    /// read the attributes after them.
+    /// Returns lines of C to append to the header, each with a record's name. With them, clang
+    /// dumps every record that has a name or a typedef. Use this second dump, by
+    /// `-fdump-record-layouts`, instead of the first: clang makes the first before it has read the
+    /// attributes after a record.
     pub fn probes(&self, types: &Declarations) -> Vec<(&'t str, String)> {
         let named = self.records.values().filter(|record| !record.name.is_empty());
         let named = named.map(|record| {
@@ -154,9 +153,9 @@ impl<'t> ClangRecords<'t> {
         named.chain(typedefs).collect()
     }
 
-    /// Returns the names of member types that are neither in the dump nor among `types`. After the
-    /// dump of [`probes`](Self::probes) these are enums that only a typedef names, and must be
-    /// declared first.
+    /// Returns the names of member types that are neither in the dump nor among `types`. In the
+    /// dump of [`probes`](Self::probes) they are enums that only a typedef names. Declare them
+    /// first.
     pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names = members.filter_map(|member| {
@@ -170,14 +169,14 @@ impl<'t> ClangRecords<'t> {
         names.collect::<IndexSet<_>>().into_iter().collect()
     }
 
-    /// Returns the records that only a typedef names. The dump does not say which
-    /// of them are unions: see [`set_union`](Self::set_union).
+    /// Returns the names of records that only a typedef names. The dump does not say which are
+    /// unions: see [`set_union`](Self::set_union).
     pub fn typedef_records(&self) -> impl Iterator<Item = &'t str> {
         let unnamed = self.records.iter().filter(|(_, record)| record.name.is_empty());
         unnamed.map(|(key, _)| key.0).filter(|name| !name.ends_with(')'))
     }
 
-    /// Makes a record that only a typedef names a union.
+    /// Says that a record that only a typedef names is a union.
     pub fn set_union(&mut self, typedef: &str) {
         let mut records = self.records.iter_mut();
         if let Some((_, record)) = records.find(|(key, _)| **key == Key(typedef)) {
@@ -185,15 +184,15 @@ impl<'t> ClangRecords<'t> {
         }
     }
 
-    /// Removes a record by its name. Records that contain it can then not be declared.
+    /// Removes a record by its name. Then records that contain it cannot be declared.
     pub fn leave_out(&mut self, name: &str) {
         if let Some(at) = self.records.keys().position(|key| *key == Key(name)) {
             self.records.shift_remove_index(at);
         }
     }
 
-    /// Returns the names of the enums among the members. They must be declared first: the dump does
-    /// not state their integer types.
+    /// Returns the names of the enums among the members. Declare them first: the dump does not
+    /// state their integer types.
     pub fn enums(&self) -> impl Iterator<Item = &'t str> + use<'t> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names = members.filter_map(|member| {
@@ -207,12 +206,11 @@ impl<'t> ClangRecords<'t> {
     }
 
     /// Declares all named records, and undeclared enums as `unsigned int`. Returns the records that
-    /// cannot be declared, with the reason.
+    /// it cannot declare, with the reasons.
     pub fn declare(&self, types: &mut Declarations) -> Vec<(&'t str, DeclareError)> {
         for name in self.enums() {
             if types.named(name).is_none() {
-                // An error, such as a name of another kind, is reported again where the name is
-                // used.
+                // Ignore an error, such as a name of another kind: using the name reports it again.
                 let _ = types.enumeration(name, "unsigned int");
             }
         }
@@ -222,7 +220,7 @@ impl<'t> ClangRecords<'t> {
             if record.name.is_empty() {
                 continue;
             }
-            // A record is declared after the records that it contains.
+            // Records that a record contains are declared before it.
             let mut stack = vec![(start, 0)];
             while let Some((key, next)) = stack.pop() {
                 let Some(record) = self.records.get(&key).filter(|_| !done.contains(&key)) else {
@@ -247,7 +245,7 @@ impl<'t> ClangRecords<'t> {
         skipped
     }
 
-    /// Returns the key of a type that is a record or an array of records, and the array's lengths.
+    /// Returns the record that a type is, or is an array of, and the text of the array's lengths.
     fn inner(&self, ty: &'t str) -> Option<(Key<'t>, &'t str)> {
         let element = match ty.find('[').filter(|_| ty.ends_with(']')) {
             Some(at) => ty[..at].trim_end(),
@@ -289,7 +287,7 @@ impl<'t> ClangRecords<'t> {
         }
         packed |= !record.size.is_multiple_of(record.align.max(1));
         described = described.size(record.size).align(record.align.max(1));
-        // A packed record inside reduces the alignment of a member.
+        // A packed record inside lowers the alignment that a member needs.
         Ok(if packed { described.packed() } else { described })
     }
 
@@ -319,7 +317,7 @@ impl<'t> ClangRecords<'t> {
                 }
                 name => types.ty(name)?.into(),
             };
-            // `[3][2]` is an array of three arrays of two.
+            // The text `[3][2]` is an array of three arrays of two elements.
             for len in lens.rsplit('[').filter_map(|len| len.strip_suffix(']')) {
                 element = MemberType::Array(Box::new(element), len.trim().parse().ok());
             }
@@ -329,7 +327,7 @@ impl<'t> ClangRecords<'t> {
     }
 }
 
-/// Reads the offset and the text of a member.
+/// Reads the offset and the text of a line for a member.
 fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     let place = place.trim();
     let (bytes, bits) = match place.split_once(':') {
@@ -344,17 +342,17 @@ fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     };
     let bytes: u64 = bytes.parse().ok()?;
     let offset = bytes.checked_mul(8)?.checked_add(bits.map_or(0, |(from, _)| from))?;
-    // An unnamed member's line ends with a space.
+    // The line of an unnamed member ends with a space.
     let base = text.strip_suffix(" (empty)").unwrap_or(text);
     let (ty, name) = match base.ends_with([' ', ')']) {
-        // An unnamed member, or a base: `struct A (base)`.
+        // It is an unnamed member, or a base class: `struct A (base)`.
         true => (base.trim_end(), ""),
         false => text.rsplit_once(' ')?,
     };
     Some(Line { offset, bits: bits.map(|(_, width)| width), ty, name })
 }
 
-/// Returns a type in the spelling that declarations read.
+/// Returns a type in the spelling that `Declarations::ty` reads.
 fn spelling(ty: &str) -> String {
     let atomic = ty.strip_prefix("_Atomic(").and_then(|rest| {
         let (of, after) = rest.rsplit_once(')')?;
@@ -364,20 +362,20 @@ fn spelling(ty: &str) -> String {
     vector(ty).or(atomic).or_else(|| unnamed_enum(ty)).unwrap_or_else(|| ty.to_owned())
 }
 
-/// Returns the declaration of an unnamed enum, or an array of them: `unsigned int`. A record that
-/// holds an enum of another width is left out, because clang gives it another tag and size.
+/// Returns `unsigned int` for an unnamed enum, or an array of it for an array. A record with an
+/// enum of another width cannot be declared: clang gives this enum another tag and size.
 fn unnamed_enum(ty: &str) -> Option<String> {
     let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
     let (_, place) = ty.strip_prefix("enum ")?.split_once("(unnamed at ")?;
     let (place, lens) = place.rsplit_once(')')?;
-    // A function type is excluded: it has parentheses of its own after the place.
+    // Exclude function types: they have parentheses after the place of the enum.
     let column = place.rsplit(':').next()?;
     let number = !column.is_empty() && column.bytes().all(|byte| byte.is_ascii_digit());
     (number && (lens.is_empty() || lens.starts_with('['))).then(|| format!("unsigned int{lens}"))
 }
 
-/// Returns the declaration of a vector, or a type derived from one: clang's attribute is before or
-/// after `float *`.
+/// Returns the spelling of a vector type, or of a type derived from it. clang prints the attribute
+/// before `float *` or after it.
 fn vector(ty: &str) -> Option<String> {
     let (len, of) = match ty.strip_prefix("__attribute__((__vector_size__(") {
         Some(rest) => (rest.split_once(" * ")?.0, rest.split_once("))) ")?.1),
@@ -390,13 +388,13 @@ fn vector(ty: &str) -> Option<String> {
     Some(format!("<{len} x {}>{derived}", element.trim_end()))
 }
 
-/// Returns a type with the same tag in clang as one that cannot be declared: a pointer to it, or to
-/// a function.
+/// Returns a type that has the same tag in clang as `ty`, which cannot be declared: a pointer, or a
+/// pointer to a function.
 fn fallback(types: &mut Declarations, ty: &str) -> Option<tbaa::declare::DeclId> {
     if ty.contains("(*") && ty.ends_with(')') {
         return types.ty("void (*)()").ok();
     }
-    // The typedef's name of an unnamed record.
+    // It may be a pointer to an unnamed record that a typedef names.
     let stars = ty.trim_end_matches("const").trim_end();
     let name = stars.trim_end_matches(['*', ' ']);
     let depth = stars[name.len()..].matches('*').count();
