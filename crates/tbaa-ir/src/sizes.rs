@@ -48,7 +48,7 @@ struct Known {
 pub struct Steps {
     /// The sum of the constant indices, in bytes.
     pub bytes: i64,
-    /// Each variable index: its position among the operands, and the bytes that one step adds.
+    /// Each variable index: its position in the list of indices, and the bytes that one step adds.
     pub variables: Vec<(usize, i64)>,
 }
 

@@ -91,7 +91,7 @@ fn float(literal: &str) -> Option<f64> {
 mod tests {
     use super::is_constant;
 
-    /// Each list has operands for which `llvm-as-22` behaves as `is_constant` predicts.
+    /// `llvm-as-22` accepts the first list, rejects the second, and may do either on the third.
     #[test]
     fn operands_are_judged_as_llvm_judges_them() {
         let expected = [

@@ -18,7 +18,7 @@ pub struct LexError {
 pub enum LexErrorKind {
     /// The text ends inside something, such as `a string` or `a comment`.
     Truncated(String),
-    /// The text has something else than this.
+    /// Something else is expected here: the field says what.
     Expected(&'static str),
     /// A metadata number does not fit into 32 bits.
     NumberOutOfRange,

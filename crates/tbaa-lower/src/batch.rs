@@ -31,11 +31,11 @@ struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// True for a fixed tag that does not alias everything. A new class in private memory need not
-    /// alias it, because no other module accesses that memory.
+    /// True for a fixed tag that does not alias everything. A new class need not alias it if its
+    /// memory is private: no other module accesses private memory.
     foreign: bool,
-    /// True if a new class in shared memory must be made comparable to its node. Other nodes of
-    /// tags that the class may alias are comparable to the class's node in the skeleton already.
+    /// True if a new class in shared memory must be an ancestor or descendant of its node. For
+    /// other nodes, the place that all modules choose for the class ensures this.
     moves_shared: bool,
     scope: Option<u32>,
     /// True for a source, false for a fixed tag. The loss counts only pairs of sources, because
@@ -195,8 +195,8 @@ impl Lowering {
         old.filter(move |old| old.group == Some(group))
     }
 
-    /// Returns the nodes at which a new class may be placed. If the lowering was forked, private
-    /// memory counts as shared, because another fork may access it.
+    /// Returns the nodes at which a new class may be placed. If several lowerings continue the same
+    /// saved state (forks), private memory counts as shared: another fork may access it.
     fn allowed(&self, graph: &Graph, key: Key, private: bool) -> Allowed {
         match private && !self.forked && !self.skeleton.has(key) {
             true => Allowed::Any,
@@ -246,7 +246,7 @@ impl Lowering {
                     at_plain += 1;
                     plain_classes.as_slice()[at_plain - 1] as usize
                 }
-                // Each source with its own size is a class of its own.
+                // Each source with its own access size is a class of its own.
                 Some(_) => plain_classes.len() + at,
             };
             let beside = match key.size {

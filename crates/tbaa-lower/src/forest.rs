@@ -7,7 +7,7 @@ use tbaa::{BuildError, Format, Graph, Tag, TagId, TypeId};
 pub(super) struct ForestNode {
     /// The parent, which has a lower index.
     pub(super) above: Option<u32>,
-    /// The number of nodes from the top down to this one, which counts too.
+    /// The number of nodes on the path from the top to this one, both included.
     pub(super) depth: u32,
     /// The number of the root above the node.
     pub(super) group: u32,
@@ -30,7 +30,7 @@ pub(super) struct Made {
     pub(super) immutable: Option<TagId>,
 }
 
-/// The place for a class of new tags.
+/// The place for a class (a set of new tags that alias the same others).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
     /// A new node, whose parent is this node or the root.

@@ -1,4 +1,5 @@
-//! Adds sources (tags to be lowered) to a lowering: chooses their nodes, and makes metadata.
+//! Adds sources (tags to be lowered) to a lowering: chooses their nodes, and makes metadata. Sources
+//! that alias the same others form a class; the new sources under one root are a batch.
 
 use std::borrow::Borrow;
 
@@ -206,7 +207,7 @@ impl Lowering {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
             if self.forest.nodes[node as usize].name.is_empty() {
                 let name = self.describe(key, source);
-                // Under a root of other modules, only the names of nodes distinguish lineages.
+                // Under a root of other modules, only the names of nodes distinguish lowerings.
                 self.forest.nodes[node as usize].name = match self.fixed_nodes {
                     0 => format!("{node} {name}"),
                     _ => format!("{unique} {node} {name}"),
@@ -215,7 +216,7 @@ impl Lowering {
         }
     }
 
-    /// Returns a fingerprint of the sources and their nodes, which distinguishes this lineage from
+    /// Returns a fingerprint of the sources and their nodes, which distinguishes this lowering from
     /// all others.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();

@@ -3,8 +3,8 @@
 //! Two nodes are comparable if one is an ancestor of the other. A new class must be comparable to
 //! each class that it may alias. If the nodes of these form a chain, it gets a new node below the
 //! lowest; otherwise it goes to their nearest common ancestor. Connected new classes that may be
-//! placed below one node form a forest of their own there, computed as if nothing else existed. In
-//! closed lowering, the first classes are added to an empty forest in this way.
+//! placed below one node form a forest of their own there, computed as if nothing else existed. The
+//! first classes are added to an empty forest in the same way.
 
 use super::complete::Completer;
 use super::forest::{Forest, Position};
@@ -50,8 +50,8 @@ pub(super) enum Strategy {
     Together,
     /// Classes are placed one by one, the most general one first.
     OneByOne,
-    /// Classes in private memory are placed together. Then the others are placed, perhaps higher
-    /// than necessary.
+    /// Classes in private memory, which no other module accesses, are placed together. Then the
+    /// others are placed, perhaps higher than necessary.
     PrivateFirst,
 }
 

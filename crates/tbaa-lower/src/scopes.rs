@@ -175,8 +175,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a scope for each class of a batch, and returns the first new scope. A list stays empty
-    /// if all lists together would exceed `most` bytes.
+    /// Adds a scope for each new class, and returns the first new scope. A list stays empty if all
+    /// lists together would exceed `most` bytes.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

@@ -59,9 +59,9 @@ pub struct Lowering {
     pub(super) fixed: Vec<(Key, u32)>,
     /// The number of nodes for fixed tags. They come first in the forest.
     pub(super) fixed_nodes: usize,
-    /// Computes the nodes for accesses to memory that other modules tag too.
+    /// The nodes for accesses to memory that other modules tag too.
     pub(super) skeleton: Skeleton,
-    /// True if other lineages continue from the same saved state.
+    /// True if other lineages (separately named lowerings) continue from the same saved state.
     pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,

@@ -1,7 +1,7 @@
 //! Finds types that overlap, by the way in which one function uses a pointer.
 //!
-//! If a function accesses the same bytes through one pointer as two members that no type has in
-//! common, one access always before the other, its types do not show a union that is there.
+//! A function may access the same bytes through one pointer as two members that no type has in
+//! common. If one access always precedes the other, there is a union that the types do not show.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::places::{Place, PlacedAccess};
 use crate::pointers::Head;
 use crate::shapes::Shapes;
 
-/// The largest number of comparisons for one pointer. Then all its types count as overlapping.
+/// The comparisons allowed per pointer. After that, all the pointer's types count as overlapping.
 const COMPARISONS: usize = 4096;
 
 /// Types, and accesses through plain pointers, that must not get tags.

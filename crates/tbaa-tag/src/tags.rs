@@ -93,7 +93,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     }
     let is_bytes = |place: &Result<_, _>| matches!(place, Err(Untagged::Bytes));
     if !found.has_structs && places.iter().any(|(_, place)| is_bytes(place)) {
-        // If the module has no struct types in its `getelementptr`s, any access may be to a member.
+        // If the `getelementptr`s count bytes and name no struct, any access may be to a member.
         for (_, place) in places.iter_mut().filter(|place| place.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }

@@ -289,7 +289,7 @@ impl Context {
         let fits = match self.checked(element)?.symbol {
             Symbol::Primitive(primitive) => primitive.is_floating_point(),
             Symbol::Int(_) | Symbol::Pointer { .. } => true,
-            // In LLVM, only this test type may be an element of a vector.
+            // LLVM allows no other target type than this test type in a vector.
             Symbol::Target { name, .. } => {
                 *self.strings[name as usize] == *b"llvm.test.vectorelement"
             }

@@ -107,7 +107,7 @@ impl<'t> Reading<'t> {
         lexer.at = body;
         if !is_struct {
             let ty = Parser::new(lexer, context, names).ty()?;
-            // LLVM allows a forward reference to a struct only.
+            // LLVM allows forward references only to structs.
             if names.contains_key(&name) {
                 return Err(lexer.refuse(from, ParseErrorKind::UsedBefore(name.to_string())));
             }

@@ -11,7 +11,7 @@ use tbaa_types::{Packing, TypeError};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text has something else than this.
+    /// Something else is expected here: the field says what.
     #[error("expected {0}")]
     Expected(&'static str),
     /// A struct is used but not defined.
@@ -23,7 +23,7 @@ pub enum ParseErrorKind {
     /// A type that is not a struct is used before its definition.
     #[error("type {0} is no struct and is used before this; move it up")]
     UsedBefore(String),
-    /// LLVM has no such type.
+    /// The type is invalid: the inner error says why.
     #[error(transparent)]
     Type(TypeError),
 }

@@ -1,4 +1,4 @@
-//! Passes nodes to a metadata system: LLVM, text, or a callback.
+//! Creates a graph's metadata nodes elsewhere: in LLVM, as text, or through a callback.
 //!
 //! A [`Jit`] has all that a compiler needs: declared types, and the nodes for accesses to each
 //! path. The other items are its parts, for programs with their own graph and oracle.

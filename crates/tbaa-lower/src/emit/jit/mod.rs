@@ -287,7 +287,7 @@ impl<T: Typed> Jit<T> {
 
     /// Checks that a module with its own tags can be linked with the JIT's code. Clang's nodes in
     /// it must equal those that [`JitOptions::shared`] assumes, and it must have no nodes of
-    /// another JIT with the same lineage. `clang` contains the module's tags.
+    /// another JIT with the same [`JitOptions::lineage`]. `clang` contains the module's tags.
     ///
     /// # Errors
     ///

@@ -73,8 +73,8 @@ impl TaggedPlace {
         fits.then_some(()).ok_or_else(wider)
     }
 
-    /// Checks that elements of this size, in an access to several, are not larger than the place's
-    /// element: two `int` are not a pointer. Any element may be in a place of single bytes.
+    /// Checks an access to several elements. An element (`size` bytes) must not be larger than the
+    /// place: a pointer does not fit an `int`. A place of one byte accepts elements of any size.
     ///
     /// # Errors
     ///
