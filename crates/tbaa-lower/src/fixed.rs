@@ -44,7 +44,7 @@ pub enum FixError {
     /// Two fixed tags, or their sources, have different roots.
     #[error("fixed tags of two roots: a lowering can share one root with others")]
     Roots,
-    /// The lowered graph is full.
+    /// A tag or type could not be made.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

@@ -8,8 +8,8 @@ pub const MAX_DEPTH: usize = 64;
 
 /// The largest number of bytes that one call of [`Lowering::lower`](super::Lowering::lower) uses to
 /// store which classes (sets of tags) may alias. A class takes 4 bytes for each class that it may
-/// alias, or one bit for every class if that is less. If they do not fit, the classes that may
-/// alias the most others get no tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
+/// alias, or one bit for every class if that is less. Beyond the limit, the classes that may alias
+/// the most others get no tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
 /// 65,536 classes that may all alias fit, and so do 5,000,000 classes that may alias 20 others
 /// each. The lists of scopes have the same limit. A list takes 4 bytes for each scope in it, or for

@@ -6,8 +6,8 @@ use tbaa::{Graph, TagId, TypeId, TypeKind};
 /// The largest number of types on one path that are examined.
 const MAX_TYPES: u32 = 4096;
 
-/// Ranks tags by their distance from the top of clang's type tree. An access to overlapping fields
-/// has rank 0, because clang tags it as `char`.
+/// Ranks tags by their distance from the top of clang's type tree. An access through a type with
+/// overlapping fields has rank 0, because clang tags it as `char`.
 #[derive(Default)]
 pub(super) struct Ranks {
     overlaps: HashMap<TypeId, bool>,

@@ -11,9 +11,9 @@
 //! at the nearest common ancestor of its leaves' nodes, or above it. If there is one path to an
 //! access's only leaf, it may be placed at clang's own node for this field, below the leaf's node:
 //! other accesses that may alias it reach the same field, or are placed at the leaf's node or
-//! above. Leaves follow from the declaration alone. Other knowledge of a module may only move an
-//! access up. Such knowledge is private memory, and *odd* fixed tags, which are not at or below
-//! their leaves' nodes. (clang tags an `_Atomic int` in a struct as `char`.)
+//! above. Leaves follow from the declaration alone. Two facts that only one module knows may move
+//! an access up, never down: memory is private (not accessed by others), and fixed tags are *odd*
+//! (not at or below their leaves' nodes). (clang tags an `_Atomic int` in a struct as `char`.)
 //!
 //! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
 //! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.

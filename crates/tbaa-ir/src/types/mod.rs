@@ -45,8 +45,8 @@ pub trait ReadTypes {
     /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
     ///
     /// Each struct definition makes a new struct. If the context already has a struct of that name,
-    /// the new one gets a suffix, as when two modules are read into one `LLVMContext`. `%x = type
-    /// i32` makes `%x` a name of `i32`.
+    /// the new one gets a suffix, as when an `LLVMContext` reads two modules. `%x = type i32` makes
+    /// `%x` a name of `i32`.
     ///
     /// # Errors
     ///

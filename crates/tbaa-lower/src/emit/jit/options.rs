@@ -14,8 +14,8 @@ pub enum TagForm {
     /// [`Lowering::lost`](crate::Lowering::lost) counts.
     #[default]
     Lowered,
-    /// Lowered tags, and scopes that separate the remaining pairs. A call that touches several
-    /// places gets scopes too. The lists grow with the number of places.
+    /// Lowered tags, and scopes that separate all pairs, also those of a call that touches several
+    /// places. The lists of scopes grow with the number of places.
     LoweredScopes,
     /// Scopes that separate all pairs, and no tags.
     Scopes,
