@@ -1,4 +1,4 @@
-//! Compiles the analyses for feature `link`.
+//! Compiles the plugin's C++ source for feature `link`.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/plugin.cpp");

@@ -1,4 +1,4 @@
-//! The sizes of the types in a module's text.
+//! Computes the sizes of the types that a module's text names.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use crate::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
-/// The sizes of a module's types, by its data layout.
+/// Computes the sizes of a module's types, using its data layout.
 ///
 /// Each spelling of a type is parsed and measured only once.
 ///
@@ -43,12 +43,12 @@ struct Known {
     sizes: HashMap<Type, Option<MemorySize>>,
 }
 
-/// The offset of a `getelementptr`.
+/// The offset that a `getelementptr` adds to its base pointer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
     /// The sum of the constant indices, in bytes.
     pub bytes: i64,
-    /// The position of each variable index, and the bytes that it is multiplied by.
+    /// Each variable index: its position in the list of indices, and the bytes that one step adds.
     pub variables: Vec<(usize, i64)>,
 }
 
@@ -61,7 +61,7 @@ pub struct MemorySize {
     /// Bytes from one element of an array to the next: 16 for `x86_fp80` on x86-64.
     /// LLVM: `DataLayout::getTypeAllocSize`.
     pub alloc: u64,
-    /// True if both sizes are multiplied by `vscale`, which only the machine knows.
+    /// True if both sizes are multiplied by `vscale`, which is known only at run time.
     pub scalable: bool,
 }
 
@@ -69,15 +69,15 @@ impl Sizes {
     /// Reads the data layout and the struct types of a module.
     ///
     /// If the module has no layout, or one that LLVM 22 rejects, LLVM's default layout is used. If
-    /// its definitions cannot be read, named structs have no size.
+    /// its type definitions cannot be read, named structs have no size.
     pub fn new(module: &Module<'_>) -> Self {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context).unwrap_or_default();
         Self::of_types(module, context, definitions)
     }
 
-    /// Like [`new`](Self::new), but fails if a definition of a struct type cannot be read.
-    /// Fails as [`Module::read_types`] does.
+    /// Like [`new`](Self::new), but fails as [`Module::read_types`] does if a definition of a
+    /// struct type cannot be read.
     pub fn read(module: &Module<'_>) -> Result<Self, ParseError> {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context)?;
@@ -91,7 +91,7 @@ impl Sizes {
         Sizes { definitions, layout, has_layout, known: RefCell::new(known) }
     }
 
-    /// Returns the types, the definitions of the text's names, and the data layout.
+    /// Returns the context with the types, the module's type definitions, and its data layout.
     pub fn into_parts(self) -> (Context, Definitions, DataLayout) {
         (self.known.into_inner().context, self.definitions, self.layout)
     }
@@ -102,23 +102,23 @@ impl Sizes {
         self.has_layout
     }
 
-    /// Returns the size of a type such as `i32` or `%struct.S`; `None` if it has none or is
+    /// Returns the size of a type such as `i32` or `%struct.S`, or `None` if the type is unsized or
     /// scalable.
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.fixed_size(self.ty(ty)?)
     }
 
-    /// Returns the size of a type of this module; `None` if it has none or is scalable.
+    /// Returns the size of a type of this module, or `None` if the type is unsized or scalable.
     pub fn fixed_size(&self, ty: Type) -> Option<MemorySize> {
         self.size_of(ty).filter(|size| !size.scalable)
     }
 
-    /// Like [`of`](Self::of), but returns the minimum size of a scalable vector.
+    /// Like [`of`](Self::of), but for a scalable vector it returns the size at `vscale` 1.
     pub fn minimum(&self, ty: &[u8]) -> Option<MemorySize> {
         self.size_of(self.ty(ty)?)
     }
 
-    /// Returns the type of a spelling in this module; `None` if it cannot be read.
+    /// Parses a type in this module's context. Returns `None` if the text is not a type.
     pub fn ty(&self, text: &[u8]) -> Option<Type> {
         let mut known = self.known.borrow_mut();
         if let Some(&ty) = known.types.get(text) {
@@ -129,7 +129,7 @@ impl Sizes {
         ty
     }
 
-    /// Returns the size of a type of this module; for a scalable vector, the minimum.
+    /// Returns the size of a type of this module. A scalable vector's is that at `vscale` 1.
     pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
         if let Some(&size) = known.sizes.get(&ty) {
@@ -144,17 +144,17 @@ impl Sizes {
         size
     }
 
-    /// Calls `ask` with the kind of a type of this module.
+    /// Calls `ask` with the kind (integer, pointer, struct, ...) of a type of this module.
     pub fn with_kind<R>(&self, ty: Type, ask: impl FnOnce(TypeKind<'_>) -> R) -> R {
         ask(self.known.borrow().context.kind(ty))
     }
 
-    /// Returns a type's spelling in the module's context.
+    /// Returns a type's text, as LLVM assembly writes it.
     pub fn written(&self, ty: Type) -> String {
         self.known.borrow().context.display(ty).to_string()
     }
 
-    /// Returns the type of a struct's member or an array's element, by its position.
+    /// Returns the type of a struct's member at this index, or of an array's elements.
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
         let parts = known.context.parts(ty);
@@ -164,7 +164,7 @@ impl Sizes {
         }
     }
 
-    /// Returns a type as LLVM has it since version 15: pointers do not say what they point to.
+    /// Returns a typed pointer such as `i32*` as `ptr`, and any other type unchanged.
     pub fn opaque(&self, ty: Type) -> Type {
         let mut known = self.known.borrow_mut();
         match known.context.kind(ty) {
@@ -187,9 +187,9 @@ impl Sizes {
         self.with_kind(ty, |kind| matches!(kind, TypeKind::Pointer { .. }))
     }
 
-    /// Returns the offset of a `getelementptr` on type `ty`; a variable index is `None`. Returns
-    /// `None` if a size is unknown or scalable, or if the offset exceeds 64 bits.
-    /// LLVM: `GEPOperator::collectOffset`.
+    /// Computes the offset of a `getelementptr` whose source element type is `ty`. A variable index
+    /// is passed as `None`. Returns `None` if a size is unknown or scalable, or if the offset
+    /// exceeds 64 bits. LLVM: `GEPOperator::collectOffset`.
     pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
         let mut known = self.known.borrow_mut();
         self.layouts(&mut known, |layouts, context| {
@@ -230,7 +230,7 @@ impl Sizes {
         })
     }
 
-    /// Measures types, and caches the results.
+    /// Calls `measure` with the layout computation, whose cache is kept in `known`.
     fn layouts<R>(
         &self,
         known: &mut Known,

@@ -1,7 +1,7 @@
-//! Finds the parts of an instruction or a node in the text.
+//! Finds the text ranges of an instruction's or a node's parts.
 //!
-//! The pass over a module stores only the offset of each. A diagnostic that points at a part reads
-//! the text again there.
+//! The reader of a module stores only the offset where each instruction and node begins. For a
+//! diagnostic about a part, the text is read again from there.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -12,12 +12,12 @@ use tbaa_lex::lexer::Lexer;
 
 impl Module<'_> {
     /// Finds the pointer through which an instruction accesses memory: `%p`, `@g`, or a constant
-    /// such as `getelementptr (i8, ptr @g, i64 8)`. For a copy or `llvm.memset` it is the
-    /// destination.
+    /// such as `getelementptr (i8, ptr @g, i64 8)`. For `llvm.memcpy`, `memmove` and `memset` it is
+    /// the destination.
     ///
-    /// Within a function, two instructions with equal spellings of their pointers use the same
-    /// value. Returns `None` for other calls, for opcodes on which LLVM accepts no tag, and if no
-    /// pointer is found within 4,096 bytes.
+    /// Within a function, pointers with the same text are the same value. Returns `None` for other
+    /// calls, for opcodes on which LLVM accepts no tag, and if no pointer is found within 4,096
+    /// bytes.
     ///
     /// ```
     /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
@@ -61,8 +61,8 @@ impl Module<'_> {
         Some(start..lexer.at)
     }
 
-    /// Finds the node whose `!` is at `offset`: a definition `!4 = ...` or an inline node; see
-    /// [`offset_of`](Self::offset_of).
+    /// Finds the node whose `!` is at `offset` (see [`offset_of`](Self::offset_of)): a definition
+    /// `!4 = ...` or an inline node.
     ///
     /// ```
     /// let module = tbaa_ir::read(br#"!0 = !{!"int", !1} !1 = !{!"root"}"#)?;
@@ -101,7 +101,7 @@ impl Module<'_> {
     }
 }
 
-/// Returns the end of an operand's last token; comments may follow it.
+/// Returns the end of an operand's last token, so that comments after it are excluded.
 pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize> {
     let (mut lexer, mut last) = (Lexer::new(&text[..end], start), start);
     loop {
@@ -116,7 +116,7 @@ pub(super) fn last_token(text: &[u8], start: usize, end: usize) -> Option<usize>
 }
 
 /// Reads the name of the named metadata whose `!` is at `offset`, and finds the range of its
-/// definition. The scan has accepted this text before.
+/// definition. The module's reader has already accepted this text.
 pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, Range<usize>)> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;
@@ -133,8 +133,8 @@ pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
-        // A reference `!4` is not a definition. It is checked before `NodeDefinition::read`, whose
-        // error would hold a line number, and so take time linear in the module's text.
+        // A reference `!4` is not a definition. This is checked first, because an error of
+        // `NodeDefinition::read` counts lines, which takes time linear in the module's text.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
         lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;

@@ -1,21 +1,21 @@
-//! Searches for the few bytes that matter to a scan, 64 bytes at a time, at several bytes a cycle.
+//! Searches text for a set of bytes, such as line ends or brackets, 64 bytes at a time.
 
 use crate::Result;
 use tbaa_lex::lexer::Lexer;
 
-/// Stop at line ends and `!`. Every set also stops at `"`, `;` and `/`.
+/// The set of line ends and `!`. Like every set, it also has `"`, `;` and `/`.
 pub(super) const LINES: u8 = 1;
-/// Stop at `(`, `)`, `[`, `]`, `{` and `}`.
+/// The set of `(`, `)`, `[`, `]`, `{` and `}`.
 pub(super) const BRACKETS: u8 = 2;
-/// Stop at `<` and `>`.
+/// The set of `<` and `>`.
 pub(super) const ANGLES: u8 = 4;
-/// Stop at the bytes that matter in a function body: line ends, `=`, `!t`, `!\\`, and brackets.
+/// The set that matters in a function body: line ends, `=`, `!t`, `!\\`, and brackets.
 pub(super) const BODY: u8 = 8;
 
-/// A search for the bytes of `SET`. It may jump to any offset, but is fast when it continues from
-/// the last one.
+/// A search for the bytes of `SET`. Each search may start at any offset, but it is fastest at the
+/// offset of the last result.
 pub(super) struct Stops<const SET: u8> {
-    /// The offset of the block that `mask` describes.
+    /// The offset of the 64-byte block that `mask` describes.
     base: usize,
     /// One bit for each byte of the block; a set bit is a byte to stop at.
     mask: u64,
@@ -23,14 +23,14 @@ pub(super) struct Stops<const SET: u8> {
 
 impl<const SET: u8> Default for Stops<SET> {
     fn default() -> Self {
-        // This block contains no offset.
+        // No offset is in this block, so the first search loads its own.
         Stops { base: usize::MAX, mask: 0 }
     }
 }
 
 impl<const SET: u8> Stops<SET> {
-    /// Returns the first offset from `at` on of a byte to stop at, or the end of the text. A `+` or
-    /// `?` may be reported too.
+    /// Returns the offset of the first byte of the set at or after `at`, or the end of the text. A
+    /// `+` or `?` may be reported too.
     #[inline]
     pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
         let base = at & !63;
@@ -68,7 +68,7 @@ impl<const SET: u8> Stops<SET> {
     }
 }
 
-/// Returns the stop bits of the first 64 bytes. Written so that the compiler vectorises it.
+/// Returns a mask of the first 64 bytes that are in the set. The loop is written to be vectorised.
 #[inline(always)]
 fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     let mut stops = [0_u8; 64];
@@ -84,7 +84,7 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
             found |= byte | 2 == b'>'; // < >
         }
         if SET & BODY != 0 {
-            // `!tbaa`; the `t` may be escaped.
+            // An attachment `!tbaa`, whose `t` may be written as an escape.
             let attachment = (byte == b'!') & ((next == b't') | (next == b'\\'));
             found |= is_bracket(byte) | (byte == b'\n') | (byte == b'=') | attachment;
         }
@@ -93,8 +93,8 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     gathered(&stops)
 }
 
-// Bytes that differ in one or two bits are matched together, with a few rare others: the caller
-// skips those.
+// These functions compare bytes that differ in one or two bits at once. They also match a few rare
+// other bytes, which the callers skip.
 
 /// Matches `"`, `;`, `/`, and also `+` and `?`.
 #[inline(always)]
@@ -122,7 +122,7 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 
 impl Stops<BODY> {
     /// Like [`next`](Self::next), but skips brackets with the line ends, `=` and attachments inside
-    /// them. Stops at a `}` that was not opened.
+    /// them. Stops at a `}` without an opening bracket.
     #[inline]
     pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
         let mut base = at & !63;
@@ -154,7 +154,7 @@ impl Stops<BODY> {
     }
 }
 
-/// Returns the depth after a bracket. A closing bracket that was not opened is ignored.
+/// Returns the nesting depth after a bracket. A closing bracket without an opening one is ignored.
 #[inline]
 pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
     let opens = matches!(bracket, b'(' | b'[' | b'{');
@@ -170,7 +170,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         Ok(())
     }
 
-    /// Like [`Lexer::until`] a `{`.
+    /// Like [`Lexer::until`] with `{` as the byte to stop at.
     pub(super) fn until_brace<'t>(
         &mut self,
         lexer: &mut Lexer<'t>,
@@ -181,7 +181,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         Ok(lexer.text[start..lexer.at].trim_ascii())
     }
 
-    /// Finds the bracket that closes an outer one, or, outside brackets, the given bracket.
+    /// Moves to `stop`, or to the bracket that closes a pair around the start. Skips inner pairs.
     #[inline]
     fn close(&mut self, lexer: &mut Lexer<'_>, stop: Option<u8>, inside: &str) -> Result<()> {
         let mut depth = 0_usize;
@@ -209,7 +209,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
 mod tests {
     use super::*;
 
-    /// Checks every byte at every position of a block, and in the short block at the end.
+    /// Checks that a search for `SET` stops at exactly `wanted`, at any position in a text.
     fn check<const SET: u8>(wanted: &[u8]) {
         for byte in 0..=u8::MAX {
             let stops = wanted.contains(&byte) || b"\";/+?".contains(&byte);

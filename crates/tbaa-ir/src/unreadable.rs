@@ -1,8 +1,8 @@
-//! Finds operands of nodes that the reader accepts and LLVM rejects.
+//! Finds operands of metadata nodes that this crate accepts and LLVM rejects.
 //!
-//! The reader skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
-//! rejects the whole module for one operand. Specialised nodes, and constants other than plain
-//! numbers, are not examined.
+//! This crate skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
+//! rejects the whole module for one bad operand. Specialised nodes such as `!DIFile(...)`, and
+//! constants other than plain numbers, are not examined.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -21,13 +21,13 @@ pub struct Unreadable {
     pub why: WhyUnreadable,
 }
 
-/// The reason why LLVM cannot read something.
+/// The reason why LLVM cannot read an operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[doc(hidden)]
 pub enum WhyUnreadable {
     /// An integer without a type.
     Untyped,
-    /// Text that is no string, node, `null` or typed constant.
+    /// Text that is not a string, a node, `null` or a typed constant.
     NoOperand,
     /// A reference to a node or a global that the text does not define.
     Undefined,
@@ -36,7 +36,7 @@ pub enum WhyUnreadable {
 }
 
 impl Module<'_> {
-    /// Finds the operands that LLVM cannot read in the text's nodes.
+    /// Calls `found` with each part of the text's nodes that LLVM cannot read.
     #[doc(hidden)]
     pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
         let text = &*self.text;
@@ -46,7 +46,7 @@ impl Module<'_> {
             numbered.chain(inline.filter_map(|node| self.offset_of(node))).collect();
         offsets.sort_unstable();
         let names = OnceCell::new();
-        // Inner nodes are examined with the node around them.
+        // Inner nodes are examined together with the node that contains them.
         let mut spans: Vec<Range<usize>> = Vec::new();
         for offset in offsets {
             let reach = spans.last().map_or(0, |span| span.end);
@@ -61,8 +61,8 @@ impl Module<'_> {
                 found(Unreadable { span: end - 1..end, why: WhyUnreadable::Node(error.kind) });
             }
         }
-        // An inline node that equals another has that one's offset, so it was not examined. The
-        // reader's warnings tell which integers in it have no type.
+        // An inline node that equals an earlier one has the earlier one's offset, so it was not
+        // examined. The reader's warnings list its integers without a type.
         let untyped = self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped);
         for at in untyped.map(|warning| warning.offset) {
             let after = spans.partition_point(|span| span.start <= at);
@@ -74,7 +74,7 @@ impl Module<'_> {
         }
     }
 
-    /// Goes through a node from its `{` on, and through the nodes in it.
+    /// Examines the operands of the node at the lexer's `{`, and of the nodes inside it.
     fn look_into(
         &self,
         lexer: &mut Lexer<'_>,
@@ -109,7 +109,7 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the reason why LLVM cannot read an operand.
+    /// Returns the reason why LLVM cannot read an operand, or `None` if LLVM can.
     fn why<'n>(
         &self,
         part: &Part<'_, Reference>,
@@ -134,7 +134,7 @@ impl Module<'_> {
         }
     }
 
-    /// The names of the functions, global variables and aliases.
+    /// Returns the names of the functions, global variables and aliases.
     fn global_names(&self) -> HashSet<Vec<u8>> {
         let text = &*self.text;
         let lines = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));
@@ -145,7 +145,7 @@ impl Module<'_> {
     }
 }
 
-/// Moves to the `{` of an inline node. Returns false, without moving, if none is next.
+/// Moves to the `{` of an inline node. Returns false, without moving, if no inline node is next.
 fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     let mut ahead = *lexer;
     // LLVM 3 writes `metadata` before a node.
@@ -162,7 +162,7 @@ fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// The name of the next global that is not in a string or comment.
+/// Returns the name of the next global that is not in a string or comment.
 fn next_global(lexer: &mut Lexer<'_>) -> Option<Vec<u8>> {
     Some(unquoted(&lexer.next_name(b'@')?[1..]).into_owned())
 }

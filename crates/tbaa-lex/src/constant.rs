@@ -1,18 +1,18 @@
-//! Constants as operands of metadata: a type and a value.
+//! Decides whether LLVM accepts a constant, such as `i64 0`, as an operand of metadata.
 
 use crate::lexer::{Lexer, is_word};
 
-/// White space as LLVM has it.
+/// The characters that LLVM counts as white space.
 pub const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
+/// The largest width of an integer type: LLVM's `IntegerType::MAX_INT_BITS`.
 const MAX_INT_BITS: u32 = 1 << 23;
 
-/// Types whose values are not examined, besides aggregates and typed pointers.
+/// Types, besides aggregates and typed pointers, whose values [`is_constant`] does not examine.
 const OTHERS: [&str; 9] =
     ["half", "bfloat", "x86_fp80", "fp128", "ppc_fp128", "x86_mmx", "x86_amx", "token", "target"];
 
-/// Returns the width of an integer type such as `i64`; `None` if LLVM has no such type.
+/// Returns the width of an integer type such as `i64`, or `None` if LLVM has no such type.
 pub fn int_bits(ty: &str) -> Option<u32> {
     let digits = ty.strip_prefix('i').filter(|digits| is_digits(digits))?;
     digits.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))
@@ -22,7 +22,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Splits a literal such as `-8` or `u0xFF`: the text before its digits, the digits, and their
+/// Splits a literal such as `-8` or `u0xFF` into the text before its digits, the digits, and their
 /// base. LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::LexIdentifier`.
 pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
     let (start, radix) = match text.as_bytes() {
@@ -35,10 +35,10 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
     is_number.then_some((prefix, digits, radix))
 }
 
-/// Returns whether LLVM accepts a text as an operand of a metadata node that is not a string, plain
-/// node or `null`: `Some(true)` if in every module, `Some(false)` if in none. `None` if that
-/// depends on the module or is not examined: global names, expressions, aggregates, types with a
-/// name or a pointee, and specialised nodes.
+/// Returns whether LLVM accepts a text as a constant operand of a metadata node: `Some(true)` if
+/// every module may contain it, `Some(false)` if none may. Returns `None` if that depends on the
+/// module or is not examined: global names, expressions, aggregates, types with a name or a
+/// pointee, and specialised nodes.
 /// LLVM: `LLParser::parseMetadata`, `LLParser::parseValueAsMetadata`.
 pub fn is_constant(text: &str) -> Option<bool> {
     if let Some(node) = text.strip_prefix('!') {
@@ -53,7 +53,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     let (is_int, is_float) = (int_bits(ty).is_some(), ["float", "double"].contains(&ty));
     let is_scalar = is_pointer || is_int || is_float;
     let is_type = is_scalar || word != ty || OTHERS.contains(&word);
-    // The values of a function are not known outside it.
+    // A function's values, such as `%x`, are not allowed outside it.
     if value.is_empty() || value.starts_with('%') || !is_type {
         return Some(false);
     }
@@ -72,7 +72,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a literal of type `double`; one of type `float` must not lose a bit.
+/// Reads a floating-point literal as LLVM does. LLVM accepts a `float` only if it is exact.
 /// LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::Lex0x`.
 fn float(literal: &str) -> Option<f64> {
     if let Some(hex) = literal.strip_prefix("0x") {
@@ -91,7 +91,7 @@ fn float(literal: &str) -> Option<f64> {
 mod tests {
     use super::is_constant;
 
-    /// The result of `llvm-as-22` on a node with this operand, in a module without names.
+    /// `llvm-as-22` accepts the first list, rejects the second, and may do either on the third.
     #[test]
     fn operands_are_judged_as_llvm_judges_them() {
         let expected = [

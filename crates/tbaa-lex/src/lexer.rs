@@ -1,10 +1,10 @@
-//! The tokens of LLVM assembly: one lexer for modules, types and metadata.
+//! The lexer of LLVM assembly, for modules, types and metadata.
 
 use std::borrow::Cow;
 
 use crate::source::{unescaped, unquoted};
 
-/// The reason why a token cannot be read.
+/// An error that says why a token cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LexError {
     /// Bytes from the start of the text.
@@ -13,18 +13,18 @@ pub struct LexError {
     pub kind: LexErrorKind,
 }
 
-/// The kinds of mistakes in a token.
+/// The kinds of lexical errors.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LexErrorKind {
-    /// The text ends inside something: `"a string"`, `"a comment"`, ...
+    /// The text ends inside something, such as `a string` or `a comment`.
     Truncated(String),
-    /// Something else is required here.
+    /// Something else is expected here: the field says what.
     Expected(&'static str),
     /// A metadata number does not fit into 32 bits.
     NumberOutOfRange,
 }
 
-/// A place in a text. Copying it is how the reader looks ahead.
+/// A text and the reader's position in it. To look ahead, the reader copies the lexer.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexer<'t> {
     pub text: &'t [u8],
@@ -45,7 +45,7 @@ impl<'t> Lexer<'t> {
         LexError { offset: self.text.len(), kind: LexErrorKind::Truncated(inside.into()) }
     }
 
-    /// The error for a text that ends here, or that has something else than `wanted` here.
+    /// Returns an error: the text ends inside `inside`, or has something else than `wanted` here.
     pub fn cut_or(&self, wanted: &'static str, inside: &str) -> LexError {
         match self.peek() {
             None => self.truncated(inside),
@@ -63,7 +63,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// Skips the bytes if they are next.
+    /// Skips these bytes, and returns whether they were next.
     #[inline]
     pub fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
@@ -73,7 +73,7 @@ impl<'t> Lexer<'t> {
         here
     }
 
-    /// Skips the word if it is next as a whole word.
+    /// Skips this word, and returns whether it was next as a whole word.
     #[inline]
     pub fn eat_word(&mut self, word: &[u8]) -> bool {
         let end = self.at + word.len();
@@ -85,7 +85,7 @@ impl<'t> Lexer<'t> {
         here
     }
 
-    /// Passes white space, line ends and comments.
+    /// Skips white space, line ends and comments.
     #[inline]
     pub fn skip_space(&mut self) -> Result<(), LexError> {
         loop {
@@ -97,8 +97,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips a comment if one is next: from `;` to the end of the line, or `/* ... */`, which LLVM
-    /// reads since version 22. LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    /// Skips a comment, and returns whether one was next. A comment is `;` to the end of the line,
+    /// or `/* ... */`, new in LLVM 22. LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
     #[inline]
     pub fn comment(&mut self) -> Result<bool, LexError> {
         let rest = self.rest();
@@ -112,7 +112,7 @@ impl<'t> Lexer<'t> {
         Ok(true)
     }
 
-    /// Reads a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if there is none.
+    /// Reads a bare word of letters, digits, `_`, `.`, `$` and `-`. It is empty if none is next.
     #[inline]
     pub fn word(&mut self) -> &'t [u8] {
         let rest = self.rest();
@@ -121,8 +121,8 @@ impl<'t> Lexer<'t> {
         &rest[..len]
     }
 
-    /// Reads the name after the `!` of `!tbaa` or `!DIFile`, with its escapes resolved; empty if
-    /// there is none. LLVM: `LLLexer::LexExclaim`.
+    /// Reads the name after the `!` of `!tbaa` or `!DIFile`, and resolves its escapes. The name is
+    /// empty if none is next. LLVM: `LLLexer::LexExclaim`.
     #[inline]
     pub fn metadata_name(&mut self) -> Cow<'t, [u8]> {
         let start = self.at;
@@ -137,7 +137,7 @@ impl<'t> Lexer<'t> {
         unescaped(&self.text[start..self.at])
     }
 
-    /// Reads a decimal metadata number, which is required here.
+    /// Reads a decimal metadata number, or fails.
     #[inline]
     pub fn number(&mut self) -> Result<u32, LexError> {
         if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
@@ -157,8 +157,8 @@ impl<'t> Lexer<'t> {
         u32::try_from(number).map_err(|_| out_of_range)
     }
 
-    /// Skips a quoted string, at its opening quote, and returns the text between the quotes with
-    /// its escapes.
+    /// Skips a quoted string, which begins here, and returns the text between its quotes without
+    /// resolving escapes.
     #[inline]
     pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
         let inside = &self.text[self.at + 1..];
@@ -167,12 +167,12 @@ impl<'t> Lexer<'t> {
         Ok(&inside[..end])
     }
 
-    /// Takes a name: a bare word or a quoted string.
+    /// Reads a name, which is a bare word or a quoted string.
     pub fn name(&mut self) -> Result<Vec<u8>, LexError> {
         Ok(unquoted(self.skip_name()?).into_owned())
     }
 
-    /// Skips a name, and returns it as the text writes it.
+    /// Skips a name, and returns it as the text has it, with quotes and escapes.
     #[inline]
     pub fn skip_name(&mut self) -> Result<&'t [u8], LexError> {
         let start = self.at;
@@ -184,8 +184,8 @@ impl<'t> Lexer<'t> {
         Ok(&self.text[start..self.at])
     }
 
-    /// Skips to after the next name that follows `mark` (`%` or `@`) outside strings and comments,
-    /// and returns it as the text writes it, with the mark.
+    /// Moves past the next `mark` (`%` or `@`) and the name after it, outside strings and comments.
+    /// Returns both as the text has them.
     pub fn next_name(&mut self, mark: u8) -> Option<&'t [u8]> {
         loop {
             let start = self.at;
@@ -202,7 +202,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips white space, these bytes, and white space again; `None` if other bytes are next.
+    /// Skips white space, `bytes`, and white space again. Returns `None` if other bytes are next.
     #[inline]
     pub fn token(&mut self, bytes: &[u8]) -> Option<()> {
         self.skip_space().ok()?;
@@ -210,9 +210,9 @@ impl<'t> Lexer<'t> {
         self.skip_space().ok()
     }
 
-    /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
-    /// up to a closing bracket that was not opened, and returns it trimmed,
-    /// comments in it untouched.
+    /// Moves to the first byte in `stops` outside strings and brackets, or to a closing bracket
+    /// without an opening one. `stops` may contain `@`, `,` and `{`. Returns the text before it,
+    /// trimmed, with any comments in it.
     #[inline]
     pub fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], LexError> {
         let start = self.at;
@@ -238,7 +238,7 @@ impl<'t> Lexer<'t> {
         Ok(self.text[start..self.at].trim_ascii())
     }
 
-    /// Returns whether a type is next.
+    /// Returns whether the next byte may begin a type.
     #[inline]
     pub fn at_type(&self) -> bool {
         match self.peek() {
@@ -248,16 +248,16 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Passes a type, and returns it.
+    /// Skips a type, and returns its text.
     #[inline]
     pub fn ty(&mut self) -> Result<&'t [u8], LexError> {
         Ok(self.pointer_ty()?.0)
     }
 
-    /// Skips a type, and returns it. If it ends in `*`, also returns what it points to.
+    /// Skips a type, and returns its text, and the pointee's text if the type ends in `*`.
     ///
-    /// A type is a first token or bracket, then any number of `*`,
-    /// `addrspace(N)` and parameter lists.
+    /// A type is a first token or bracket, followed by any number of `*`, `addrspace(N)` and
+    /// parameter lists.
     #[allow(clippy::type_complexity)]
     #[inline]
     pub fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), LexError> {
@@ -300,7 +300,7 @@ impl<'t> Lexer<'t> {
         Ok((&self.text[start..end], pointee.map(|end| &self.text[start..end])))
     }
 
-    /// Passes a pointer value: a name, a word such as `null`, or a constant expression.
+    /// Skips a pointer value: a name, a word such as `null`, or a constant expression.
     #[inline]
     pub fn value(&mut self) -> Result<(), LexError> {
         if self.eat(b"%") || self.eat(b"@") {
@@ -334,7 +334,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips a bracket, which is required here, to the one that closes it.
+    /// Skips a bracket, which begins here, through its closing bracket.
     #[inline]
     pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
         self.at += 1;
@@ -348,10 +348,10 @@ impl<'t> Lexer<'t> {
 /// The bytes of a bare word.
 const WORD: [bool; 256] =
     table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
-/// The bytes at which [`Lexer::until`] looks closer.
+/// The bytes at which [`Lexer::until`] stops to look closer.
 const SPECIAL: [bool; 256] = table(b"@,\";/()[]{}<>");
 
-/// Returns whether each byte is one of `bytes`.
+/// Returns a table with `true` for each byte in `bytes`.
 pub const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut i = 0;
@@ -382,18 +382,18 @@ pub fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 
-/// Reads the decimal number of one to seven digits that a text begins with, and
-/// returns it and its length. Without branches on the length.
+/// Reads the decimal number of one to seven digits that a text begins with, and returns it and its
+/// length. The code does not branch on the length.
 #[inline]
 fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     let digits = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
-    // The high bit of each byte over 9; of bytes after the first, maybe others.
+    // The lowest set bit marks the first byte that is not a digit. Later bits may be wrong.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     let len = others.trailing_zeros() / 8;
     if !(1..8).contains(&len) {
         return None;
     }
-    // The eight digits, zeros first; then sums of two, and of four.
+    // The digits, with zeros before them; then the value of each pair of digits, and of each four.
     let eight = digits << (64 - 8 * len);
     let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
@@ -401,8 +401,8 @@ fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     Some((number, len as usize))
 }
 
-/// Takes the comments out of a text that [`Lexer::until`] has passed, a space
-/// standing for each, and trims it.
+/// Replaces each comment by a space in a text that [`Lexer::until`] has returned, and trims the
+/// result.
 pub fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b';', b'/', text).is_none() {
         return Cow::Borrowed(text.trim_ascii());

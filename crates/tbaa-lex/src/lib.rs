@@ -1,4 +1,4 @@
-//! Tokens, places in a text and escapes, shared by all readers and writers of LLVM's text.
+//! The lexer, text positions and escapes that all readers and writers of LLVM assembly share.
 //!
 //! This crate is a part of `tbaa` and may change in any version.
 

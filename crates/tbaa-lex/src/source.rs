@@ -1,9 +1,9 @@
-//! Places in a text, and bytes between quotes: what all readers share.
+//! Line numbers, names in messages, and escapes in quoted strings, for all readers.
 
 use std::borrow::Cow;
 
-/// Returns the line and the column in characters, both from 1, of a byte of a
-/// text; the place after its end for an offset past it.
+/// Returns the line and the column (in characters) of the byte at `offset`, both counted from 1. An
+/// offset past the end counts as the end.
 ///
 /// ```
 /// assert_eq!(tbaa_lex::source::position(b"one\ntwo", 5), (2, 2));
@@ -15,23 +15,22 @@ pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
     (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
 }
 
-/// Bytes of a name that a message repeats.
+/// The number of bytes of a name that a message may show.
 const SHOWN: usize = 256;
 
-/// Returns a name as messages repeat it: of a longer one than anybody reads, the
-/// beginning, and how long it is.
+/// Returns a name for use in a message. A long name is cut to its beginning and its length.
 pub fn shortened(name: &[u8]) -> Cow<'_, str> {
     if name.len() <= SHOWN {
         return String::from_utf8_lossy(name);
     }
-    // Not in the middle of a character.
+    // Do not cut in the middle of a UTF-8 character.
     let end = (SHOWN - 3..=SHOWN).rfind(|&end| name[end] & 0xC0 != 0x80).unwrap_or(SHOWN);
     let start = String::from_utf8_lossy(&name[..end]);
     Cow::Owned(format!("{start}... ({} bytes)", name.len()))
 }
 
-/// Shortens a message that may contain names of any length: a long one becomes its beginning and
-/// its end, which has the remedy.
+/// Shortens a message that may contain names of any length. A long message becomes its beginning
+/// and its end, because the end says what to do.
 pub fn brief(message: String) -> String {
     const HALF: usize = 2 * SHOWN;
     if message.len() <= 4 * HALF {
@@ -65,7 +64,7 @@ pub fn unescape(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Like [`unescape`], of a text that most likely has no backslash.
+/// Like [`unescape`], but does not copy a text that has no backslash.
 pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     match memchr::memchr(b'\\', text) {
         None => Cow::Borrowed(text),
@@ -73,7 +72,7 @@ pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns a name that the text writes bare or quoted, without its quotes and escapes.
+/// Removes the quotes and escapes of a name. A bare name is returned as is.
 pub fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
     match name.strip_prefix(b"\"") {
         Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),
@@ -81,7 +80,7 @@ pub fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Writes bytes as LLVM prints them between quotes. LLVM: `printEscapedString`.
+/// Appends bytes to `out`, escaped as LLVM prints them between quotes. LLVM: `printEscapedString`.
 pub fn escape(bytes: &[u8], out: &mut String) {
     for &byte in bytes {
         match byte {
@@ -92,8 +91,8 @@ pub fn escape(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Writes a name as LLVM prints it after `@` or `%`: bare if it can be, otherwise quoted.
-/// LLVM: `printLLVMName`.
+/// Appends a name to `out` as LLVM prints it after `@` or `%`, with quotes if it needs them. LLVM:
+/// `printLLVMName`.
 pub fn name(bytes: &[u8], out: &mut String) {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
     if bytes.first().is_some_and(|byte| !byte.is_ascii_digit()) && bytes.iter().all(is_bare) {
@@ -103,7 +102,7 @@ pub fn name(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Writes bytes as LLVM prints a string: quotes around what [`escape`] writes.
+/// Appends bytes to `out` as LLVM prints a string: in quotes, with the escapes of [`escape`].
 pub fn quoted(bytes: &[u8], out: &mut String) {
     out.push('"');
     escape(bytes, out);
@@ -123,7 +122,7 @@ mod tests {
         assert_eq!(shortened(odd.as_bytes()), format!("a{}... (2001 bytes)", "é".repeat(127)));
     }
 
-    /// The result of `llvm-as-22 | llvm-dis-22` on the same strings.
+    /// The expected results are those of `llvm-as-22 | llvm-dis-22` on the same strings.
     #[test]
     fn strings_are_read_and_written_as_llvm_does() {
         assert_eq!(unescape(br"a\41\zz\\x\22"), b"aA\\zz\\x\"");

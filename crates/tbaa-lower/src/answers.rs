@@ -1,8 +1,8 @@
-//! The source oracle's answers on a batch's pairs.
+//! Caches the oracle's alias answers on the tags of one call of `Lowering::lower`.
 //!
-//! If tables do not decide, an answer takes milliseconds at worst, and there may be one for each
-//! pair. So a whole batch has a common limit, beyond which the answer is `MayAlias`. Earlier
-//! answers never change, because classes rely on them.
+//! A pair of tags that the oracle's tables do not decide may take milliseconds. So all pairs share
+//! a limit on the steps taken, and the answer beyond it is `MayAlias`. An earlier answer never
+//! changes, because the tags made so far rely on it.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use super::source::Key;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, Oracle, TagId};
 
-/// The most cached answers, of about 60 bytes each.
+/// The largest number of cached answers, of about 60 bytes each.
 const MAX_ANSWERS: usize = 1 << 21;
 
 pub(super) struct Answers<'o, G> {
@@ -20,9 +20,9 @@ pub(super) struct Answers<'o, G> {
 }
 
 struct Cache {
-    /// Steps that further answers may take.
+    /// The number of steps that the remaining answers may take.
     left: u64,
-    /// True if some pair counts as aliasing because the steps ran out.
+    /// True if some pair counts as aliasing because no steps were left.
     gave_up: bool,
     answers: HashMap<(Key, Key), bool>,
 }
@@ -54,12 +54,12 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         may
     }
 
-    /// Returns whether some pair counted as aliasing because the steps ran out.
+    /// Returns whether some pair counted as aliasing because no steps were left.
     pub(super) fn gave_up(&self) -> bool {
         self.cache.borrow().gave_up
     }
 
-    /// Returns the same for accesses with their tags' own sizes.
+    /// Returns a function that answers for two tags, with the sizes that the tags have.
     pub(super) fn tags(&self) -> impl Fn(TagId, TagId) -> bool {
         |a, b| self.may_alias(Key { tag: a, size: None }, Key { tag: b, size: None })
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use tbaa::{AliasRule, Graph, Size};
 
-    /// Once the steps are used up, earlier answers stay, and all other pairs may alias.
+    /// When no steps are left, earlier answers stay, and all other pairs may alias.
     #[test]
     fn beyond_the_steps() {
         let mut graph = Graph::new();
@@ -80,7 +80,7 @@ mod tests {
         let four = b.struct_type("four", &[(int, 0), (int, 4), (int, 8), (int, 12)]).unwrap();
         let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at).unwrap());
         let oracle = Oracle::new(&graph, AliasRule::Union);
-        // An access that reaches past its slot is left to the definition.
+        // The oracle's tables do not decide about an access that extends past its field.
         let [x, y, z] = [(0, Some(Size::Bytes(5))), (1, None), (2, None)]
             .map(|(at, size)| Key { tag: tags[at], size });
         let answers = Answers::new(&oracle);

@@ -1,5 +1,5 @@
-//! Sorts the new sources of one call into classes. A source is a tag to be lowered; the sources of
-//! one class may alias the same other sources, so they get one place in the forest.
+//! Sorts the new sources of one call into classes. A source is a tag to be lowered. The sources of
+//! one class may alias the same other sources, so they get one node in the lowered type forest.
 
 use std::borrow::Borrow;
 
@@ -15,10 +15,10 @@ use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::parts::{self, Vicinity};
 use tbaa::{Graph, Oracle, TagId};
 
-/// Sources that may alias the same other sources.
+/// A set of sources that may alias the same other sources.
 pub(super) struct Class {
     pub(super) members: Vec<Key>,
-    /// Index into [`Batch::rows`].
+    /// The index into [`Batch::rows`] of its relation to existing tags.
     pub(super) row: usize,
     /// The distance from the top of clang's forest ([`Ranks`]).
     pub(super) rank: u32,
@@ -26,36 +26,36 @@ pub(super) struct Class {
     pub(super) allowed: Allowed,
 }
 
-/// A source that has a place already, or a fixed tag.
+/// A source that has a node already, or a fixed tag (a tag that another module gave).
 struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// True for a fixed tag that does not alias everything. A new class in private memory may be
-    /// separate from it, because no other code reaches that memory.
+    /// True for a fixed tag that does not alias everything. A new class need not alias it if its
+    /// memory is private: no other module accesses private memory.
     foreign: bool,
-    /// True if a new class in shared memory must be made comparable to it. Everything else that the
-    /// class may alias is comparable to its node in the skeleton.
+    /// True if a new class in shared memory must be an ancestor or descendant of its node. For
+    /// other nodes, the place that all modules choose for the class ensures this.
     moves_shared: bool,
     scope: Option<u32>,
-    /// True for a source, false for a fixed tag. Pairs with fixed tags do not count in the loss,
-    /// because other modules chose those tags.
+    /// True for a source, false for a fixed tag. The loss counts only pairs of sources, because
+    /// other modules chose the fixed tags.
     is_source: bool,
 }
 
-/// The relation of a new source to those already placed.
+/// The existing tags that a new source may alias.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
-    /// The nodes of the tags that it may alias, in ascending order.
+    /// The nodes of these tags, in ascending order.
     pub(super) nodes: Vec<u32>,
     /// The scopes of these tags, in ascending order.
     pub(super) near: Vec<u32>,
 }
 
 impl Row {
-    /// Returns the row, and the number of sources that the new class may alias. For a class in
-    /// private memory, `private` has the nodes of tags that alias everything: other code reaches
-    /// that memory only by these.
+    /// Returns the row of a new source, and the number of existing sources that it may alias. If
+    /// its memory is private, `private` has the nodes of the tags that alias everything: other
+    /// modules access that memory only with these tags.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
@@ -81,19 +81,19 @@ impl Row {
     }
 }
 
-/// New sources under one root.
+/// The new sources under one root, sorted into classes.
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
-    /// True for each class that gets no tag for lack of memory; the relation does not contain it.
+    /// True for each class that gets no tag for lack of memory; the relation omits these classes.
     pub(super) passed: Vec<bool>,
-    /// The number of pairs of sources that may alias: within the batch, and with earlier ones.
+    /// The number of pairs of sources that may alias: within the batch, and with existing sources.
     pub(super) may: u64,
     pub(super) rows: Vec<Row>,
 }
 
-/// Calls `found` once with each pair of classes that may alias. `plain` lists the classes without
-/// sizes, and `pairs` has their pairs; pairs with a sized class are queried here.
+/// Calls `found` once with each pair of classes that may alias. `plain` lists the classes whose
+/// access has no own size, and `pairs` has the pairs among these. Other pairs are computed here.
 fn each_pair<G: Borrow<Graph>>(
     answers: &Answers<'_, G>,
     classes: &[Class],
@@ -106,7 +106,7 @@ fn each_pair<G: Borrow<Graph>>(
     for a in (0..classes.len()).filter(|&at| is_sized(at)) {
         let key = classes[a].members[0];
         for (b, other) in classes.iter().enumerate() {
-            // The loops reach a pair of sized classes twice: only the first time counts.
+            // The loops reach a pair of sized classes twice, and must count it once.
             if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0]) && a != b {
                 found(a, b);
             }
@@ -114,7 +114,7 @@ fn each_pair<G: Borrow<Graph>>(
     }
 }
 
-/// Returns the relation of the classes to each other, which of them it leaves out, and the number of
+/// Returns the relation between the classes, the classes that it leaves out, and the number of
 /// pairs of sources that may alias. If the relation needs more than `most` bytes, the classes that
 /// may alias the most others are left out.
 fn relate<G: Borrow<Graph>>(
@@ -156,7 +156,7 @@ fn relate<G: Borrow<Graph>>(
 }
 
 impl Lowering {
-    /// Prepares the list of existing tags for an oracle, and adds those that are missing from it.
+    /// Adds the existing tags to an index that `oracle` can search, and adapts it to a new oracle.
     pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         let all = self.fixed.len() + self.sources.len();
         if !self.vicinity.0.is_of(oracle) {
@@ -167,7 +167,7 @@ impl Lowering {
         }
     }
 
-    /// Returns an existing tag by its index. The fixed tags come first, then the sources.
+    /// Returns an existing tag by its index. Fixed tags come first, then sources.
     fn old(&self, place: usize) -> Old {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
@@ -195,8 +195,8 @@ impl Lowering {
         old.filter(move |old| old.group == Some(group))
     }
 
-    /// Returns the nodes at which a new class may be placed. Private memory of an open lineage that
-    /// was forked counts as shared, because another fork may use it.
+    /// Returns the nodes at which a new class may be placed. If several lowerings continue the same
+    /// saved state (forks), private memory counts as shared: another fork may access it.
     fn allowed(&self, graph: &Graph, key: Key, private: bool) -> Allowed {
         match private && !self.forked && !self.skeleton.has(key) {
             true => Allowed::Any,
@@ -204,13 +204,13 @@ impl Lowering {
         }
     }
 
-    /// Returns whether there are fixed tags under a root of the sources.
+    /// Returns whether there are fixed tags under the root of these sources.
     pub(super) fn is_open(&self, group: Option<u32>) -> bool {
         self.fixed_nodes > 0 && group == Some(0)
     }
 
-    /// Sorts new sources under one root into classes. `group` is the root's number, if it had sources
-    /// before.
+    /// Sorts new sources under one root into classes. `group` is the number of the root, or `None`
+    /// if it had no sources before.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
         answers: &Answers<'_, G>,
@@ -230,7 +230,7 @@ impl Lowering {
         let mut at_plain = 0;
         for (at, source) in batch.iter().enumerate() {
             let key = source.key();
-            // Two sources of one class must also have equal relations to the existing tags.
+            // The sources of one class must also have equal relations to the existing tags.
             let old = group.into_iter().flat_map(|group| self.near(oracle, group, key));
             let allowed = match open {
                 true => self.allowed(oracle.graph(), key, source.private),
@@ -246,7 +246,7 @@ impl Lowering {
                     at_plain += 1;
                     plain_classes.as_slice()[at_plain - 1] as usize
                 }
-                // Each sized source is a class of its own.
+                // Each source with its own access size is a class of its own.
                 Some(_) => plain_classes.len() + at,
             };
             let beside = match key.size {
@@ -275,8 +275,8 @@ mod tests {
     use crate::{Lowering, Options, Why};
     use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-    /// A class that does not fit gets no tag, is counted as lost, and scopes do not separate it
-    /// from anything.
+    /// A class that exceeds the memory limit gets no tag, counts as lost, and is not separated from
+    /// others by scopes.
     #[test]
     fn beyond_the_bytes() {
         let mut graph = Graph::new();
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 
-    /// The number of sources that are searched for a shape does not grow with the number of shapes.
+    /// The number of sources compared with a new shape does not grow with the number of shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {
         let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
@@ -341,8 +341,8 @@ mod tests {
         for shape in 0..200 {
             let tags: Vec<_> = oracle.update(|graph| {
                 let mut b = graph.builder();
-                // Each member overlaps the end of the one before: a path, which no forest can
-                // represent.
+                // Each member overlaps the end of the one before it. The relation is a path, which
+                // no forest can express.
                 let field = |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
                 let fields: Vec<_> = (0..).zip(&members).map(field).collect();
                 let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();

@@ -1,14 +1,14 @@
-//! The tags that clang gives to declared types.
+//! Lists the accesses to declared types, and the tags that clang gives to them.
 
 use tbaa::declare::{DeclId, Declarations, DeclareError, Policy};
 use tbaa::parts::table::HashSet;
 use tbaa::{Graph, TagId, TypeKind};
 
-/// The most paths that are listed for one record.
+/// The largest number of paths that are listed for one record.
 const MOST_PATHS: usize = 1 << 16;
 
-/// Returns the path of every access that declared types give rise to: each scalar member of each
-/// record that `of` admits, through nested records and arrays, and each scalar and pointer alone.
+/// Returns the paths of all possible accesses to declared types: each scalar member of each record
+/// for which `of` is true, through nested records and arrays, and each scalar type by itself.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -38,7 +38,7 @@ pub fn access_paths(types: &Declarations, of: impl Fn(DeclId) -> bool) -> Vec<St
     paths
 }
 
-/// Lists a record's scalar members, in order.
+/// Appends the paths of a record's scalar members to `paths`, in order.
 fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
     let mut work = vec![(types.display(record), record)];
     let most = paths.len() + MOST_PATHS;
@@ -63,18 +63,18 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
 }
 
 /// Returns the graph of clang 22's tags for declared types, and pairs of tags for
-/// [`Lowering::fix`](super::Lowering::fix). A pair has the tag of an access in `source`, by policy
-/// [`Rfc`](Policy::Rfc), and clang's tag for the same access. `shared` says which records the code
-/// that clang compiles accesses by name. That code may always access scalars.
+/// [`Lowering::fix`](super::Lowering::fix). The first tag of a pair is in `source`, under policy
+/// [`Rfc`](Policy::Rfc); the second is clang's tag for the same access. `shared` returns whether C
+/// code, compiled by clang, accesses a record. C code may always access scalars.
 ///
-/// Accesses that clang tags as plain `char` alias everything and are left out.
+/// Accesses that clang tags as plain `char` alias everything, so only one pair has that tag.
 ///
-/// NB: clang's nodes are the same in two modules only if the records and the relevant flags are:
-/// `-fno-pointer-tbaa` makes other nodes.
+/// NB: clang makes equal nodes in two modules only if the records and the relevant flags are equal.
+/// `-fno-pointer-tbaa`, for instance, makes other nodes.
 ///
 /// # Errors
 ///
-/// [`DeclareError::Build`] if a graph is full.
+/// Returns [`DeclareError::Build`] if a graph is full.
 pub fn tags_of_clang(
     types: &Declarations,
     source: &mut Graph,
@@ -90,18 +90,18 @@ pub fn tags_of_clang(
             (Err(DeclareError::Build(error)), _) | (_, Err(DeclareError::Build(error))) => {
                 return Err(DeclareError::Build(error));
             }
-            // One side has no tag for it, as for a bit-field.
+            // Such an access (to a bit-field, for instance) has no tag under one of the policies.
             _ => continue,
         };
         let Ok(said) = theirs.tag(tag.1) else { continue };
         let parent = theirs.ty(said.access).parent();
         let below = parent.is_some_and(|parent| theirs.ty(parent).kind() != TypeKind::Root);
-        // A `char` in a struct does not alias everything.
+        // Only plain `char` aliases everything; a `char` in a struct does not.
         if below || !said.is_whole() {
             pairs.push(tag);
         }
     }
-    // The pair of the tags that alias everything comes first.
+    // The first pair has the tags that alias everything.
     if let (Ok(ours), Ok(char)) = (rfc.tag(source, "*char"), clang.tag(&mut theirs, "*char")) {
         pairs.insert(0, (ours, char));
     }

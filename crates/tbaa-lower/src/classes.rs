@@ -1,4 +1,4 @@
-//! The exact alias relation of a program's accesses, for an LLVM that loads `tbaa-plugin`.
+//! Describes a program's exact alias relation to an LLVM that loads `tbaa-plugin`.
 
 use std::borrow::Borrow;
 
@@ -9,15 +9,15 @@ use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 
-/// Classes of accesses with the same answers, and the pairs of classes that may alias.
+/// Groups accesses that alias the same others into classes, and lists which classes may alias.
 ///
-/// An access has one scope, named after its class, and no `!noalias` list, so stock LLVM learns
-/// nothing from it. The row of a class lists the classes with lower numbers that it may alias. A
-/// row never changes, so modules made at different times may be linked. The analysis in the crate
-/// `tbaa-plugin` reads rows and scopes.
+/// An access gets one scope, named after its class, and no `!noalias` list, so stock LLVM learns
+/// nothing from it. Classes are numbered; the row of a class lists the lower-numbered classes that
+/// it may alias. A row never changes, so modules made at different times may be linked. The
+/// analysis in the crate `tbaa-plugin` reads rows and scopes.
 ///
-/// A call may have the scopes of everything that it accesses, including its callees, and must have
-/// none if these are not known: LLVM puts a call's scopes on every access of an inlined callee.
+/// A call may have the scopes of everything that it and its callees access. If that is unknown, the
+/// call must have none: LLVM puts a call's scopes on every access of an inlined callee.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -41,20 +41,20 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 pub struct AccessClasses {
     domain: String,
     rule: Option<AliasRule>,
-    /// Each access with its class.
+    /// The class of each access.
     accesses: IndexMap<(TagId, Option<Size>), u32>,
-    /// For each class the lower ones that it may alias, in ascending order.
+    /// For each class, the lower-numbered classes that it may alias, in ascending order.
     rows: Vec<Vec<u32>>,
     /// The name of each class's scope.
     names: Vec<String>,
-    /// An index that finds the accesses that one may alias at most, and how many of `accesses` are
-    /// in it.
+    /// An index that finds, for an access, a superset of the accesses that it may alias. The number
+    /// counts the elements of `accesses` that are in the index.
     vicinity: (Vicinity, usize),
 }
 
 impl AccessClasses {
-    /// Returns an empty list of classes, which may grow. `lineage` is a name that no
-    /// other program's classes have.
+    /// Returns an empty list of classes, to which accesses can be added. `lineage` is a name that
+    /// no other program's classes have.
     #[must_use]
     pub fn new(lineage: &str) -> Self {
         let domain = format!("tbaa:{lineage}");
@@ -62,12 +62,12 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of these accesses. Their names contain a fingerprint of the accesses and
-    /// of the pairs that may alias, so equal names mean equal classes.
+    /// Returns the classes of these accesses, which never grow. Their names contain a fingerprint
+    /// of the accesses and of the pairs that may alias, so equal names mean equal classes.
     ///
     /// # Errors
     ///
-    /// As [`AccessClasses::add`].
+    /// Fails as [`AccessClasses::add`] does.
     pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
@@ -91,13 +91,13 @@ impl AccessClasses {
         Ok(classes)
     }
 
-    /// Adds accesses; known ones and untagged ones are skipped. A new access is compared with each
-    /// one that may alias it as far as a quick look at the two types can tell. An access with its
-    /// own size is compared with all.
+    /// Adds accesses, except known and untagged ones. A new access is compared with each access
+    /// that an index on types finds for it. An access with its own size is compared with all
+    /// others.
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; then nothing is added.
+    /// Returns [`LowerError::ForeignTag`] or [`LowerError::OtherRule`], and adds nothing.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -122,10 +122,10 @@ impl AccessClasses {
         }
         self.rule = Some(oracle.rule());
         let first = self.accesses.len();
-        // `u32::MAX` is no class: the new accesses get theirs below.
+        // `u32::MAX` is not a class. The loop below sets the classes of the new accesses.
         self.accesses.extend(new.into_keys().map(|key| (key, u32::MAX)));
         self.list(oracle);
-        // New accesses that may alias each other, and otherwise the same accesses, are one class.
+        // New accesses share a class if they may alias each other and the same other accesses.
         let mut by_row: HashMap<(Vec<u32>, Vec<u32>), u32> = HashMap::default();
         for at in first..self.accesses.len() {
             let (own, _) = self.access(at);
@@ -176,8 +176,8 @@ impl AccessClasses {
         (size.map_or(access, |size| access.with_size(size)), class)
     }
 
-    /// Adds the accesses that are missing from `vicinity`. If it belongs to another oracle, starts a
-    /// new one.
+    /// Adds the accesses that `vicinity` lacks to it. If it belongs to another oracle, makes a new
+    /// one.
     fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if !self.vicinity.0.is_of(oracle) {
             self.vicinity = (Vicinity::new(oracle), 0);
@@ -189,23 +189,23 @@ impl AccessClasses {
         }
     }
 
-    /// Returns the name of the classes' domain: the scopes' second operand.
+    /// Returns the name of the classes' domain, which is the second operand of each scope.
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
-    /// Returns the number of an access's class; `None` if it was not added.
+    /// Returns the number of an access's class, or `None` if the access was not added.
     pub fn of(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into();
         self.accesses.get(&(access.tag?, access.size)).copied()
     }
 
-    /// Returns the name of an access's scope; `None` if it was not added.
+    /// Returns the name of an access's scope, or `None` if the access was not added.
     pub fn scope(&self, access: impl Into<Access>) -> Option<&str> {
         Some(self.name(self.of(access)?))
     }
 
-    /// Returns the name of a class's scope: the scope's first operand.
+    /// Returns the name of a class's scope, which is the scope's first operand.
     ///
     /// # Panics
     ///
@@ -214,8 +214,8 @@ impl AccessClasses {
         &self.names[class as usize]
     }
 
-    /// Returns the scopes of an instruction that makes these accesses and no others, with
-    /// the rows of their classes; `None` if one was not added, or there are none.
+    /// Returns the scopes of an instruction that makes only these accesses, with the rows of their
+    /// classes, or `None` if the list is empty or an access was not added.
     pub fn names(&self, accesses: &[Access]) -> Option<ScopeNames<'_>> {
         let classes = accesses.iter().map(|&access| self.of(access));
         let mut classes: Vec<u32> = classes.collect::<Option<_>>()?;
@@ -229,14 +229,14 @@ impl AccessClasses {
         })
     }
 
-    /// Returns the rows of the relation, as the plugin reads them. `!tbaa.relations` lists a node
-    /// whose operands are the domain's name, then the rows. A row is a class, then the lower
-    /// classes that it may alias. A class without a row may alias all.
+    /// Returns the rows of all classes as text for the plugin. `!tbaa.relations` lists a node whose
+    /// operands are the domain's name and the rows. A row is a class, followed by the
+    /// lower-numbered classes that it may alias. A class without a row may alias every class.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         (0..self.rows.len() as u32).map(|class| self.row(class))
     }
 
-    /// Returns one row.
+    /// Returns the row of a class, as [`AccessClasses::rows`] does.
     ///
     /// # Panics
     ///

@@ -1,39 +1,39 @@
-//! Completes a relation to one that a forest can express, at little cost.
+//! Adds pairs to a relation until a forest can express it, at little cost.
 //!
-//! Two members of a forest are comparable if one is above the other. The cost of a forest is the
-//! number of pairs of sources that are comparable but not related. Any order of the members gives a
-//! forest: the first of a connected set is above the rest, whose connected parts follow the same
-//! way. No forest in which related pairs are comparable, and members are in this order from the top
-//! down, has fewer comparable pairs.
+//! A forest expresses that two members may alias if one is an ancestor of the other: they are
+//! *comparable*. Its cost is the number of pairs of sources (accesses; a member has several) that
+//! are comparable but not related. Any order of the members gives a forest: the first of a
+//! connected set is the ancestor of the rest, whose parts follow the same way. No forest with
+//! related pairs comparable, and ancestors first in this order, has fewer comparable pairs.
 //!
-//! Two forests are made, and the better one is used. One has the given order, which is that of a
-//! forest known to be valid. In the other, the member with the most relations is at the top; in
-//! small parts a few such members are tried, each with the rest in the better of both orders.
+//! Two forests are made, and the cheaper one is used. The first has the given order, that of a
+//! forest known to be valid. In the second, the member with the most relations is on top. In small
+//! parts, a few tops are tried, each with the better of both orders below it.
 
 use super::relation::{Parts, Relation};
 
-/// The most members of a part in which several tops are tried.
+/// The largest part in which several members are tried as the top.
 const SMALL_PART: usize = 128;
 
-/// The most tops that are tried in a small part.
+/// The number of members that are tried as the top of a small part.
 const MAX_TOPS: usize = 4;
 
-/// Chooses a member of a part, given the degrees of all members.
+/// A function that chooses the top of a part, given the degrees of all members.
 type Pick<'p> = &'p dyn Fn(&[u64], &[u32]) -> Option<u32>;
 
-/// Returns the sort key of members: by their number of relations, most first.
+/// Returns a sort key for members: the one with the most relations first.
 fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
     |&at| (u64::MAX - degrees[at as usize], at)
 }
 
-/// Completes a relation on sets of its members, one after the other.
+/// Completes a relation on sets of its members, one set after the other.
 pub(super) struct Completer<'r> {
     relation: &'r Relation,
-    /// Each member's place in the order that is known to do.
+    /// The position of each member in the order that is known to be valid.
     rank: &'r [u32],
-    /// For each member of the set, how many sources are related to it in its part.
+    /// For each member of the set: the number of sources in its part that are related to it.
     degrees: Vec<u64>,
-    /// The members of the set.
+    /// True for each member of the set, while degrees are counted.
     inside: Vec<bool>,
     parts: Parts<'r>,
 }
@@ -45,7 +45,7 @@ impl<'r> Completer<'r> {
         Completer { relation, rank, degrees, inside, parts: Parts::new(relation) }
     }
 
-    /// Completes the relation on a set in ascending order.
+    /// Returns a cheap forest over a set of members, which is in ascending order.
     pub(super) fn complete(&mut self, set: &[u32]) -> Completion {
         if let &[one] = set {
             return Completion { forest: vec![(one, None)], cost: 0 };
@@ -62,8 +62,8 @@ impl<'r> Completer<'r> {
         if found.cost < known.cost { found } else { known }
     }
 
-    /// Puts the member related to most to the top. In a small part several are
-    /// tried, with the rest in either order.
+    /// Puts the member with the most relations on top of each part. In a small part, several tops
+    /// are tried, with the rest in either order.
     fn looking_ahead(&mut self, set: &[u32], general: Pick<'_>) -> Completion {
         let central: Pick<'_> = &|degrees, part| part.iter().copied().min_by_key(most(degrees));
         self.count_degrees(set);
@@ -94,17 +94,17 @@ impl<'r> Completer<'r> {
         tree
     }
 
-    /// The connected parts of a set, each in ascending order.
+    /// Returns the connected parts of a set, each in ascending order.
     pub(super) fn parts_of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
         self.parts.of(set)
     }
 
-    /// The same, with nothing above.
+    /// Returns the connected parts of a set; none of them has a member above it.
     fn parts_below(&mut self, set: &[u32]) -> Vec<(Vec<u32>, Option<u32>)> {
         self.parts.of(set).into_iter().map(|part| (part, None)).collect()
     }
 
-    /// Counts what each member is related to in the set.
+    /// Sets the `degrees` of the members of a set, counting only relations inside the set.
     fn count_degrees(&mut self, set: &[u32]) {
         set.iter().for_each(|&at| self.inside[at as usize] = true);
         for &at in set {
@@ -116,12 +116,12 @@ impl<'r> Completer<'r> {
     }
 }
 
-/// A forest over a set of members, made from the top down.
+/// A forest over a set of members, built from the top down.
 #[derive(Default, Debug)]
 pub(super) struct Completion {
-    /// Each member with the one above it, which comes before it.
+    /// Each member with its parent, which comes earlier in the list.
     pub(super) forest: Vec<(u32, Option<u32>)>,
-    /// The number of pairs of sources that are comparable and not related.
+    /// The number of pairs of sources that are comparable but not related.
     cost: u64,
 }
 
@@ -136,7 +136,7 @@ impl Completion {
         tree
     }
 
-    /// Takes members off the top of a connected part until the rest is not connected.
+    /// Removes the tops of a connected part until the rest is no longer connected.
     fn descend(
         &mut self,
         on: &mut Completer<'_>,
@@ -167,7 +167,7 @@ impl Completion {
                 degrees[at as usize] = degrees[at as usize].saturating_sub(taken);
             }
         }
-        // A member that is related to nothing that is left needs no search.
+        // A member without relations to the rest needs no search.
         let isolated = |at: u32| degrees[at as usize] == sizes[at as usize];
         for &at in part.iter().filter(|&&at| isolated(at)) {
             self.forest.push((at, above));
@@ -182,7 +182,7 @@ mod tests {
     use super::{Completer, Completion};
     use crate::relation::Relation;
 
-    /// `SplitMix64`.
+    /// The random number generator `SplitMix64`.
     struct Rng(u64);
 
     impl Rng {
@@ -218,8 +218,8 @@ mod tests {
         Completer::new(relation, rank).complete(set)
     }
 
-    /// Shares no code with the search: while two related members each have a
-    /// neighbour that the other lacks, one of these two must gain the other.
+    /// Finds the least cost without the code under test: while two related members each have a
+    /// neighbour that the other lacks, tries both ways to add one of these neighbours to the other.
     fn exhaustive(relation: &Relation, related: &[Vec<bool>], cost: u64, best: &mut u64) {
         if cost >= *best {
             return;
@@ -298,7 +298,7 @@ mod tests {
         assert!(over_by[0] > 900, "{over_by:?}");
     }
 
-    /// A completion without cost is found.
+    /// If a relation has a forest without cost, it is found.
     #[test]
     fn a_forest_is_found_again() {
         for seed in 0..20 {

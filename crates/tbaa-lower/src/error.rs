@@ -1,31 +1,31 @@
-//! The reason why sources are not lowered.
+//! The reasons why tags cannot be lowered.
 
 use tbaa::{AliasRule, BuildError};
 
-/// The reason why sources were not lowered.
+/// The reason why sources (the tags to be lowered) were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A tag was issued by another graph than the oracle's, or than that of the sources before.
+    /// A tag is not from the oracle's graph, or the earlier sources are from another graph.
     #[error("a tag that another graph issued: a lowering's sources are tags of one graph")]
     ForeignTag,
-    /// The oracle follows another rule than that of the sources before.
+    /// The earlier sources were lowered with another rule than the oracle's.
     #[error("the sources before were lowered by rule {before}: go on with that")]
     OtherRule {
-        /// The rule of the sources before.
+        /// The rule that the earlier sources were lowered with.
         before: AliasRule,
     },
-    /// Sources were added to a lowering whose lineage has no name.
+    /// Sources cannot be added to a lowering whose lineage has no name.
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
-    /// A source that was lowered as [private](super::Source::private) is requested as shared. Its
-    /// tag was already returned, and does not alias the tags of others.
+    /// A source that was lowered as [private](super::Source::private) memory is requested as shared
+    /// memory. Its tag was already returned, and does not alias other modules' tags.
     #[error(
         "`{place}` was lowered as private memory, and other code accesses it now: lower it without \
          `Source::private` from the start, or name its record in `Shared`"
     )]
     Private {
-        /// The source's types and offset.
+        /// The types and offset of the source.
         place: String,
     },
     /// The lowered graph is full.

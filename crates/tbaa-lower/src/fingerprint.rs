@@ -1,14 +1,14 @@
-//! A hash that is the same on every machine and in every version of Rust.
+//! A hash that is the same on all machines and in all versions of Rust.
 
 use std::fmt;
 
 use tbaa::parts::table::IndexSet;
 use tbaa::{Graph, NodeId, Operand, TagId};
 
-/// FNV-1a of 128 bits. It distinguishes lowerings, but does not protect against deliberate
+/// A 128-bit FNV-1a hash. It tells lowerings apart, but does not protect against deliberate
 /// collisions.
 ///
-/// Source: Fowler, Noll, Vo, draft-eastlake-fnv.
+/// Algorithm: Fowler, Noll, Vo, draft-eastlake-fnv.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fingerprint(u128);
 
@@ -17,7 +17,7 @@ impl Fingerprint {
         Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
-    /// Reads what `Display` wrote.
+    /// Parses the output of `Display`.
     #[cfg(feature = "serde")]
     pub(super) fn parse(text: &str) -> Option<Fingerprint> {
         let lower = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -38,8 +38,8 @@ impl Fingerprint {
         bytes.iter().for_each(|&byte| self.byte(byte));
     }
 
-    /// Adds the contents of tags, including all types. Returns whether one of these nodes is
-    /// distinct: then equal content does not make equal types.
+    /// Hashes the contents of tags, including all their types. Returns whether one of these nodes
+    /// is distinct. If so, equal contents do not mean equal types.
     pub(super) fn tags(&mut self, graph: &Graph, tags: impl Iterator<Item = TagId>) -> bool {
         let mut nodes: IndexSet<NodeId> = IndexSet::default();
         for tag in tags {

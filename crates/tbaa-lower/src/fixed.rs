@@ -1,9 +1,9 @@
-//! Open lowering: memory that other modules tag too, under their root.
+//! Open lowering: other modules tag some of the memory too, under their own root.
 //!
-//! Their tags are not changed. Each is a chain of *cursors*, types with an offset, from the tag's
-//! base to the root: LLVM's walk. Every cursor has one successor, so all cursors form a forest, and
-//! the tags to lower are added to it. Tags of shared memory are placed at the others' cursors
-//! (`skeleton.rs`). Nodes of our own are for private memory.
+//! Their tags are not changed. From the tag's base type, LLVM walks up to the root through a chain
+//! of *cursors*, which are types with an offset. Each cursor has one successor, so all cursors form
+//! a forest, and the lowering adds its own tags to it. Tags of shared memory are placed at existing
+//! cursors (`skeleton.rs`). New nodes are for private memory, which other modules do not access.
 
 use std::borrow::Borrow;
 
@@ -16,14 +16,14 @@ use tbaa::parts::table::HashMap;
 use tbaa::wellformed::VerifyError;
 use tbaa::{BuildError, Format, Graph, Oracle, TagId, TypeId, TypeKind};
 
-/// The reason why tags could not be fixed.
+/// The reason why tags of other modules cannot be fixed (used unchanged).
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {
-    /// The lowering has sources or fixed tags already.
+    /// The lowering already has sources (tags to be lowered) or fixed tags.
     #[error("tags are fixed once, before any source is lowered: use a new lowering")]
     NotNew,
-    /// A source is not a tag of the oracle's graph, or a fixed tag is not in the given graph.
+    /// A source is not in the oracle's graph, or a fixed tag is not in the given graph.
     #[error(
         "a tag that another graph issued: sources are the oracle's, fixed tags those of the graph \
          given"
@@ -32,42 +32,42 @@ pub enum FixError {
     /// LLVM rejects a fixed tag.
     #[error("LLVM rejects a fixed tag: {0}")]
     Rejected(VerifyError),
-    /// A fixed tag is not an old-format tag of a scalar, or a source has no root.
+    /// A fixed tag is not an old-format tag for a scalar, or a source has no root.
     #[error(
         "fixed tag {at} is no old-format access to a scalar: compile the other side without \
          `-new-struct-path-tbaa`"
     )]
     NotScalar {
-        /// Its place in the list.
+        /// The tag's index in the list.
         at: usize,
     },
     /// Two fixed tags, or their sources, have different roots.
     #[error("fixed tags of two roots: a lowering can share one root with others")]
     Roots,
-    /// A tag of a cursor could not be made.
+    /// A tag or type could not be made.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 impl Lowering {
-    /// Fixes tags that other modules use for the same memory: the lowering is *open* for the memory
-    /// of these tags, and closed for the rest.
+    /// Fixes the tags with which other modules access memory: these tags are used unchanged. The
+    /// lowering becomes *open* for their memory. For all other memory it stays closed.
     ///
-    /// `graph` has the others' tags, as clang emits them; it becomes the lowered graph. Each of
-    /// `pairs` is a source (a tag of the oracle's graph that describes the access exactly) and the
-    /// tag that the others give the access. All pairs that they may use are required, including
-    /// pointers to scalars; only tags that alias everything under the root, such as `char`, may be
-    /// omitted. [`tags_of_clang`](super::tags_of_clang) makes them for declared types.
+    /// `graph` contains the other modules' tags, as clang emits them; it becomes the lowered graph.
+    /// Each of `pairs` is a source (a tag of the oracle's graph that describes an access exactly)
+    /// and the fixed tag for the same access. All tags that the others may use are required, also
+    /// for pointers to scalars; only tags that alias everything under the root, such as `char`, may
+    /// be omitted. [`tags_of_clang`](super::tags_of_clang) makes the pairs for declared types.
     ///
-    /// Other lineages may share the memory too, if they fix tags of the same types: the tag of a
-    /// source that is not [private](Source::private) is one of the others', and follows from the
-    /// source's types alone. Other knowledge of this lineage may make it more general.
+    /// Other lineages (systems of lowered tags) may share the memory too, if they fix tags of the
+    /// same types. A source that is not [private](Source::private) gets one of the fixed tags,
+    /// chosen by the source's types. Other sources of this lineage may make that tag more general.
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
     /// # Errors
     ///
-    /// [`FixError`]; then the lowering cannot be used any more.
+    /// Returns [`FixError`]; then the lowering must not be used any more.
     pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -112,7 +112,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Adds the cursors of a tag, from the root down; returns the tag's own.
+    /// Adds a tag's cursors to the forest, from the root down. Returns the node of the tag itself.
     fn walk(&mut self, tag: TagId, cursors: &mut HashMap<(TypeId, u64), u32>) -> Option<u32> {
         let said = self.graph.tag(tag).ok().filter(|said| said.format == Format::Old)?;
         let mut chain = Vec::new();
@@ -139,7 +139,7 @@ impl Lowering {
                 let number = self.forest.add(above, 0, name);
                 let node = &mut self.forest.nodes[number as usize];
                 node.made = Some(Made { ty: scalar.then_some(ty), tag, immutable: None });
-                // A field's cursor can only be used by accesses with exactly this tag.
+                // Only accesses with exactly this tag can use the cursor of a field.
                 node.usable = scalar;
                 number
             });
@@ -152,7 +152,7 @@ impl Lowering {
         Some(own)
     }
 
-    /// Gives a scalar's node the tag of accesses to it alone.
+    /// Sets the tag of a node: for a scalar's node, the tag of an access to that scalar alone.
     fn make_scalar_tag(&mut self, node: usize) -> Result<(), BuildError> {
         let Some(made) = &mut self.forest.nodes[node].made else { return Ok(()) };
         made.tag = match made.ty {

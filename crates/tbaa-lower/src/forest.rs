@@ -1,46 +1,46 @@
-//! The forest of nodes that tags are lowered to, and its metadata.
+//! The forest of types that tags are lowered to, and its metadata.
 
 use tbaa::{BuildError, Format, Graph, Tag, TagId, TypeId};
 
-/// A node. Tags at a node may alias tags at the same node, above it and below it.
+/// A node of the forest. Tags at a node may alias tags at it, its ancestors and its descendants.
 #[derive(Clone, Debug)]
 pub(super) struct ForestNode {
-    /// The node above, which has a lower index.
+    /// The parent, which has a lower index.
     pub(super) above: Option<u32>,
-    /// Nodes from the top down to this one.
+    /// The number of nodes on the path from the top to this one, both included.
     pub(super) depth: u32,
-    /// The root that it is under.
+    /// The number of the root above the node.
     pub(super) group: u32,
-    /// The name of its type.
+    /// The name of the node's type.
     pub(super) name: String,
-    /// True if tags can be placed here: the type exists. False if another module's tag is here that
-    /// cannot be made.
+    /// True if tags can be placed here. False if only another module's tag is here, and that tag
+    /// cannot be made for other accesses.
     pub(super) usable: bool,
-    /// Its metadata, once made.
+    /// The node's metadata, after it was made.
     pub(super) made: Option<Made>,
 }
 
 /// The metadata of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
-    /// The type of this node, below which others are placed; `None` for a field of a struct.
+    /// The type of this node, which can be a parent of others. `None` for a field of a struct.
     pub(super) ty: Option<TypeId>,
     pub(super) tag: TagId,
-    /// The same tag with the immutable flag, if it was needed.
+    /// The tag with the immutable flag, if it was requested.
     pub(super) immutable: Option<TagId>,
 }
 
-/// The place that a new class may take.
+/// The place for a class (a set of new tags that alias the same others).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
-    /// At a new node below this one, or below the root.
+    /// A new node, whose parent is this node or the root.
     Below(Option<u32>),
-    /// At this node, because it may alias tags on two branches below it. `None`: they have no
-    /// common node, so it gets no tag.
+    /// This existing node, because the class may alias tags on two branches below it. If the
+    /// branches have no common node, it is `None`, and the class gets no tag.
     At(Option<u32>),
 }
 
-/// All nodes, in an order in which each comes after the node above it.
+/// The nodes of all trees. Each node comes after its parent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
     pub(super) nodes: Vec<ForestNode>,
@@ -51,7 +51,7 @@ impl Forest {
         node.map_or(0, |node| self.nodes[node as usize].depth as usize)
     }
 
-    /// The nodes from one up to the top.
+    /// Returns a node and its ancestors, from the node up.
     pub(super) fn up(&self, node: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(node, |&node| self.nodes[node as usize].above)
     }
@@ -70,12 +70,12 @@ impl Forest {
             || self.is_above(b, a)
     }
 
-    /// The nearest node that is above two, or one of them.
+    /// Returns the nearest common ancestor of two nodes. A node is an ancestor of itself.
     pub(super) fn common(&self, a: u32, b: u32) -> Option<u32> {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// The lowest place that is comparable to all of `marks`, nodes of one group.
+    /// Returns the lowest place comparable to all of `marks`, which are nodes under one root.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {
@@ -88,19 +88,19 @@ impl Forest {
         }
     }
 
-    /// The node itself or the next above that is comparable to all of `marks`.
+    /// Returns the node, or its nearest ancestor, that is comparable to all of `marks`.
     pub(super) fn stand(&self, node: Option<u32>, marks: &[u32]) -> Option<u32> {
         marks.iter().try_fold(node?, |at, &mark| {
             if self.comparable(at, mark) { Some(at) } else { self.common(at, mark) }
         })
     }
 
-    /// Returns the node itself, or the next one above that can hold tags.
+    /// Returns the node, or its nearest ancestor, that can hold tags.
     pub(super) fn usable(&self, node: Option<u32>) -> Option<u32> {
         self.up(node).find(|&at| self.nodes[at as usize].usable)
     }
 
-    /// Returns whether new nodes may be hung below a node.
+    /// Returns whether a node may have new children.
     pub(super) fn takes_children(&self, node: Option<u32>) -> bool {
         node.is_none_or(|node| {
             let node = &self.nodes[node as usize];
@@ -114,7 +114,7 @@ impl Forest {
         self.nodes.len() as u32 - 1
     }
 
-    /// Makes the metadata of a node whose upper nodes have theirs.
+    /// Makes the metadata of a node. Its ancestors must have theirs.
     pub(super) fn make(
         &mut self,
         node: u32,
@@ -136,8 +136,8 @@ impl Forest {
             }
             Format::New => {
                 let ty = b.sized_type(parent, 1, name, &[])?;
-                // The size is unknown, so that LLVM drops the tag when it splits the access,
-                // instead of giving a scalar an offset.
+                // The size is unknown, so LLVM drops the tag when it splits the access. With a
+                // size, it would add an offset to the scalar.
                 (ty, b.access_tag(ty, ty, 0, 0)?)
             }
         };
@@ -145,7 +145,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Returns the tag of a node; makes it if it does not exist.
+    /// Returns the tag of a node, with or without the immutable flag. Makes it if needed.
     pub(super) fn tag(
         &mut self,
         node: u32,

@@ -1,4 +1,5 @@
-//! Adding sources: places, names and metadata for new ones.
+//! Adds sources (tags to be lowered) to a lowering: chooses their nodes, and makes metadata. Sources
+//! that alias the same others form a class; the new sources under one root are a batch.
 
 use std::borrow::Borrow;
 
@@ -18,21 +19,20 @@ use tbaa::parts::table::IndexMap;
 use tbaa::{BuildError, Graph, Oracle, TypeId};
 
 impl Lowering {
-    /// Adds sources: tags of the oracle's graph, and accesses with a size of their own.
+    /// Adds sources: tags of the oracle's graph, and accesses with their own size.
     ///
-    /// The first call chooses the forest freely. Later calls find places for more sources, and
-    /// change no earlier tag. They take time in proportion to the added sources and those that
-    /// these may alias, if the oracle is the previous call's. With another oracle, or for a source
-    /// with its own size, they look at all existing sources. Sources that are already known are
-    /// skipped. Pairs that only a search decides count as aliasing once the searches have taken
-    /// 2^23 steps and 2^10 more for each node; [`Loss::unsearched`](super::Loss::unsearched)
-    /// reports this.
+    /// The first call chooses the forest freely. Later calls find nodes for more sources, and never
+    /// change an earlier tag. With the previous call's oracle, a call takes time linear in the
+    /// added sources and those that they may alias. With another oracle, or for a source with its
+    /// own size, all existing sources are compared. Known sources are skipped. Some pairs need a
+    /// search. When the searches have taken 2^23 steps, and 2^10 for each node, the remaining pairs
+    /// count as aliasing; [`Loss::unsearched`](super::Loss::unsearched) reports this.
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`],
-    /// [`LowerError::Private`]; the lowering is then unchanged. [`LowerError::Build`] if the
-    /// lowered graph is full.
+    /// Returns [`LowerError::ForeignTag`], [`LowerError::OtherRule`], [`LowerError::NoLineage`] or
+    /// [`LowerError::Private`], and changes nothing. Returns [`LowerError::Build`] if the lowered
+    /// graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -77,7 +77,7 @@ impl Lowering {
             self.scopes.domain = self.unique_name("scopes");
         }
         self.name_nodes(source, kept, &entries);
-        // Equal content does not make distinct types equal.
+        // Nodes marked `distinct` are different types even if their contents are equal.
         let is_closed = self.options.lineage.is_none();
         self.make_roots(|group| is_closed && is_distinct(source, group as u32, &entries))?;
         self.make_nodes(kept)?;
@@ -87,7 +87,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// The sources that are not there yet, each once.
+    /// Returns the sources that the lowering does not have yet, each one once.
     fn new_sources<G: Borrow<Graph>, S: Into<Source>>(
         &self,
         oracle: &Oracle<G>,
@@ -119,7 +119,7 @@ impl Lowering {
         Ok(new)
     }
 
-    /// Gives a batch its places.
+    /// Chooses nodes for the classes of a batch, and appends its sources to `entries`.
     pub(super) fn settle(
         &mut self,
         source: &Graph,
@@ -162,7 +162,7 @@ impl Lowering {
         }
     }
 
-    /// Gives the classes of a batch, and their members, scopes.
+    /// Adds a scope for each class of a batch.
     fn scope(
         &mut self,
         source: &Graph,
@@ -181,7 +181,7 @@ impl Lowering {
             .map(|(class, &why)| Scoped {
                 name: self.describe(&class.members[0], source),
                 near: &rows[class.row].near,
-                // A source without a place may alias more than the relation records.
+                // For a class without a tag, the relation may lack some pairs.
                 known: why != Why::TooManyPairs,
             })
             .collect();
@@ -191,8 +191,8 @@ impl Lowering {
         }
     }
 
-    /// Counts the loss of a batch with `found` comparable and `may` aliasing pairs, within it and
-    /// with earlier sources.
+    /// Adds a batch to the loss. `found` pairs of sources are comparable and `may` pairs may alias,
+    /// within the batch and with earlier sources.
     fn count(&mut self, group: u32, classes: &[Class], found: u64, may: u64) {
         let new = classes.iter().map(|class| class.members.len() as u64).sum();
         let all = pairs_within(new) + new * self.tally.all(group);
@@ -200,14 +200,14 @@ impl Lowering {
         self.loss.pairs += found.saturating_sub(may);
     }
 
-    /// Names the nodes from `kept` on after the first source at each.
+    /// Names each node from index `kept` on after the first source at it.
     pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
         let unique = self.unique_name("node");
         for (key, entry) in entries {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
             if self.forest.nodes[node as usize].name.is_empty() {
                 let name = self.describe(key, source);
-                // Under somebody else's root the name alone tells lineages apart.
+                // Under a root of other modules, only the names of nodes distinguish lowerings.
                 self.forest.nodes[node as usize].name = match self.fixed_nodes {
                     0 => format!("{node} {name}"),
                     _ => format!("{unique} {node} {name}"),
@@ -216,8 +216,8 @@ impl Lowering {
         }
     }
 
-    /// Returns the fingerprint that distinguishes this lineage from all others: its sources and
-    /// their places.
+    /// Returns a fingerprint of the sources and their nodes, which distinguishes this lowering from
+    /// all others.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
@@ -229,13 +229,13 @@ impl Lowering {
         }
         for node in &self.forest.nodes {
             print.number(node.above.map_or(u64::MAX, u64::from));
-            // Others' nodes have their names already.
+            // Nodes of other modules already have names, which are hashed too.
             print.bytes(node.name.as_bytes());
         }
         print
     }
 
-    /// Makes the roots of groups that have none; `anonymous` says which roots get no name.
+    /// Makes the missing roots. `anonymous` returns whether a root gets no name.
     pub(super) fn make_roots(
         &mut self,
         anonymous: impl Fn(usize) -> bool,
@@ -249,7 +249,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Makes the metadata of the nodes from `kept` on.
+    /// Makes the metadata of the nodes from index `kept` on.
     pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
         for node in kept..self.forest.nodes.len() {
             let Lowering { forest, graph, roots, options, .. } = self;
@@ -258,7 +258,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Records new sources, whose nodes are made, and makes their tags.
+    /// Records new sources and makes their tags. Their nodes must have metadata.
     pub(super) fn enter(
         &mut self,
         source: &Graph,
@@ -279,8 +279,8 @@ impl Lowering {
     }
 }
 
-/// Returns whether the types of a group's sources are distinct from all others, whatever their
-/// contents.
+/// Returns whether the sources of a group use `distinct` nodes, so that their types differ from all
+/// others whatever their contents.
 fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
     let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
     Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))

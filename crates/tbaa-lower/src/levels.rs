@@ -1,25 +1,25 @@
-//! Makes nodes of the lowered type tree from a hierarchy of members, which are classes of sources:
-//! as few nodes as have the same effect, and at most a given number on each path.
+//! Turns a hierarchy of members (classes of tags) into nodes of the lowered type tree. Makes as few
+//! nodes as possible without changing which members may alias, and limits the depth.
 
 use tbaa::parts::table::HashMap;
 
-/// A node of a forest, with its members.
+/// A node of the tree, with its members.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) members: Vec<u32>,
-    /// The node above, which has a lower index.
+    /// The index of the parent, which is lower.
     pub(super) above: Option<usize>,
-    /// True if it absorbed other nodes because a path was too long.
+    /// True if the node absorbed others because a path was too long.
     pub(super) capped: bool,
 }
 
-/// Puts members into nodes, at most `depth` (at least 1) on each path. `forest` has each member with
-/// the one above, which comes first; `sizes` has each member's weight, the number of its sources.
+/// Returns nodes for all members, at most `depth` (at least 1) of them on a path. `forest` lists
+/// each member with its parent, parents first. `sizes` has each member's number of tags.
 ///
-/// Two members are comparable if one is above the other. A member with only one member directly
-/// below it shares its node: the two are comparable to the same others. If a path is too long,
-/// nodes on it absorb the next ones below, first those that make the fewest pairs comparable, by
-/// weight.
+/// Two members are comparable if one is an ancestor of the other. A member with only one child
+/// shares a node with it, because both are comparable to the same others. If a path is too long,
+/// nodes on it absorb their children. The merges that make the fewest pairs of tags comparable are
+/// done first.
 pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {
@@ -42,7 +42,7 @@ pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize)
     cap(nodes, sizes, depth)
 }
 
-/// Merges nodes until none is deeper than `depth`.
+/// Merges nodes until no path has more than `depth` nodes.
 fn cap(nodes: Vec<Level>, sizes: &[u64], depth: usize) -> Vec<Level> {
     let leaves = leaves_below(&nodes, depth);
     if leaves.is_empty() {
@@ -80,7 +80,7 @@ fn cap(nodes: Vec<Level>, sizes: &[u64], depth: usize) -> Vec<Level> {
     kept(nodes, &mut into)
 }
 
-/// Returns the leaves deeper than `depth`, the deepest first.
+/// Returns the leaves deeper than `depth`, the deepest one first.
 fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
     let mut depths = vec![1_usize; nodes.len()];
     let mut leaf = vec![true; nodes.len()];
@@ -96,7 +96,7 @@ fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
     leaves
 }
 
-/// For each node the one that absorbed it; itself if none has. A union-find forest.
+/// A union-find forest: the node that absorbed each node, or the node itself if none did.
 struct Merged(Vec<usize>);
 
 impl Merged {
@@ -110,7 +110,7 @@ impl Merged {
     }
 }
 
-/// Returns the nodes that were not absorbed, each with the members of those that it absorbed.
+/// Returns the nodes that were not absorbed, with the members of the nodes that they absorbed.
 fn kept(nodes: Vec<Level>, into: &mut Merged) -> Vec<Level> {
     let mut kept: Vec<Level> = Vec::new();
     let mut place = vec![0; nodes.len()];
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_nodes_are_taken_in() {
-        // 0 is above 1 and 2, 2 above 3 and 4, 4 above 5 and 6; 1 has a large weight.
+        // 0 is the parent of 1 and 2, 2 of 3 and 4, 4 of 5 and 6. Member 1 has a large weight.
         let forest = [
             (0, None),
             (1, Some(0)),
@@ -155,8 +155,8 @@ mod tests {
         ];
         let nodes = levels(&forest, &[1, 9, 1, 1, 1, 1, 1], 3);
         let members: Vec<_> = nodes.iter().map(|node| node.members.clone()).collect();
-        // 2 absorbs 4 at a cost of 1, because 4 becomes comparable to 3. If 0 absorbed 2, 2 would become
-        // comparable to 1, at a cost of 9.
+        // Absorbing 4 into 2 costs 1, because 4 becomes comparable to 3. Absorbing 2 into 0 costs
+        // 9, because 2 becomes comparable to 1.
         assert_eq!(members.iter().filter(|at| at.len() > 1).count(), 1);
         assert!(members.contains(&vec![0]) && members.contains(&vec![1]), "{members:?}");
         let flat = levels(&forest, &[1; 7], 1);

@@ -1,9 +1,9 @@
-//! Lowering: replaces tags that stock LLVM misinterprets by tags that it gets right.
+//! Lowering: replaces tags that stock LLVM misinterprets by tags that it interprets correctly.
 //!
-//! LLVM reads tags by its own rule. It follows only one member of a union, ignores sizes, and
-//! crashes on some programs. So tags that are right by rule `union` may cause a miscompilation. A
-//! [`Lowering`] gives each source tag another one, in a graph of its own, such that LLVM answers
-//! `MayAlias` on each pair on which the rule does, and on as few others as possible.
+//! LLVM has its own rule for tags: it follows one member of a union, ignores sizes, and crashes on
+//! some programs. So tags that are right by rule `union` may cause a miscompilation. A [`Lowering`]
+//! maps each tag (a source) to one in another graph. LLVM answers `MayAlias` for two new tags if
+//! the rule does for their sources, and otherwise as rarely as possible.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -26,7 +26,7 @@
 //! lowering.lower(&oracle, [gc, n, tt, func])?;
 //! assert_eq!(lowering.lost().pairs, 0);
 //!
-//! // What LLVM 22 answers on the metadata:
+//! LLVM 22's answers on the lowered tags:
 //! let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
 //! assert!(llvm.may_alias(lowering.tag(gc), lowering.tag(n)), "one word of memory");
 //! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(tt)));
@@ -36,14 +36,14 @@
 //!
 //! # How it works
 //!
-//! On scalar types LLVM answers `MayAlias` if one of two types is above the other in the tree. So
-//! the answers that it can give under one root are those that a forest can express, and any forest
-//! can be written as scalar types. The pairs that the rule calls `MayAlias` rarely form a forest,
-//! so a cheap forest that includes all of them is computed. `docs/lowering.md` explains the theory.
+//! For scalar types, LLVM answers `MayAlias` if one type is an ancestor of the other. So under one
+//! root it can give exactly the answers that a forest can express, and any forest can be written as
+//! scalar types. The pairs that the rule calls `MayAlias` rarely form a forest, so the lowering
+//! computes a cheap forest that includes them all. `docs/lowering.md` explains the theory.
 //!
-//! The forest is *closed*: no other code tags the same memory under the same root, so the root has
-//! a fingerprint in its name. If LLVM merges two accesses, it uses their nearest common node, which
-//! aliases everything that either did.
+//! The forest is *closed*: no other code tags the same memory under its root, whose name contains a
+//! fingerprint. When LLVM merges two accesses, it uses their nearest common ancestor, which aliases
+//! everything that either access did.
 
 #![forbid(unsafe_code)]
 

@@ -2,18 +2,18 @@
 
 use tbaa::Format;
 
-/// The largest depth of a lowered tree: the number of nodes on a path, without the root. A query
-/// takes LLVM some 16 ns for each.
+/// The largest depth of a lowered tree: the number of nodes on a path, without the root. A query in
+/// LLVM takes about 16 ns for each node.
 pub const MAX_DEPTH: usize = 64;
 
-/// The most bytes that one call of [`Lowering::lower`](super::Lowering::lower) uses to store which
-/// classes may alias. A class takes 4 bytes for each class that it may alias, or one bit for every
-/// class if that is less. If the classes do not fit, those that may alias the most others get no
-/// tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
+/// The largest number of bytes that one call of [`Lowering::lower`](super::Lowering::lower) uses to
+/// store which classes (sets of tags) may alias. A class takes 4 bytes for each class that it may
+/// alias, or one bit for every class if that is less. Beyond the limit, the classes that may alias
+/// the most others get no tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
 /// 65,536 classes that may all alias fit, and so do 5,000,000 classes that may alias 20 others
-/// each. The lists of scopes have the same limit. A list takes 4 bytes for each scope in it, or, if
-/// nearly all scopes are in it, for each that is not.
+/// each. The lists of scopes have the same limit. A list takes 4 bytes for each scope in it, or for
+/// each scope not in it if these are fewer.
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.
@@ -29,14 +29,14 @@ pub const MAX_BYTES: usize = 1 << 29;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Options {
-    /// The name of the lineage. A lowering without one cannot grow, and its fingerprint identifies
-    /// it.
+    /// The name of the lineage: the modules whose lowered tags belong to one type system. Without a
+    /// name, no tags can be added, and a fingerprint of the content identifies the lowering.
     pub lineage: Option<String>,
-    /// The format of the metadata.
+    /// The format of the lowered tags.
     pub format: Format,
     /// The largest number of nodes on a path, without the root.
     pub depth: usize,
-    /// True if scopes for all pairs are added to the tags.
+    /// True if scopes that separate all pairs are added to the tags.
     pub scopes: bool,
 }
 
@@ -47,26 +47,26 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the default: the old format, which every LLVM since 3.4 reads,
-    /// 64 nodes deep, and no lineage to grow.
+    /// Returns the defaults: the old format, which every LLVM since 3.4 reads, at most 64 nodes on
+    /// a path, and no lineage name, so the lowering cannot grow.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the lineage, so that the lowering can grow.
+    /// Names the lineage, so that tags can be added later.
     ///
-    /// Modules of one lineage may be linked: their tags belong to one type system. NB: the name is
-    /// a promise that only one lowering grows under it. Two that start alike and then diverge,
-    /// without knowledge of each other's tags, must have different names; a process's number or a
-    /// time is enough. See [`Lowering::save`](super::Lowering::save) for a lineage that several
-    /// processes continue, one after the other.
+    /// Modules of one lineage may be linked: their tags belong to one type system. NB: only one
+    /// lowering may grow under a name. Two lowerings that start alike and then diverge do not know
+    /// each other's tags, so they need different names, for instance with a process number or a
+    /// time. With [`Lowering::save`](super::Lowering::save) several processes can continue a
+    /// lineage, one after the other.
     #[must_use]
     pub fn lineage(self, name: impl Into<String>) -> Self {
         Options { lineage: Some(name.into()), ..self }
     }
 
-    /// Sets the format of the metadata.
+    /// Sets the format of the lowered tags.
     #[must_use]
     pub fn format(self, format: Format) -> Self {
         Options { format, ..self }
@@ -80,7 +80,7 @@ impl Options {
 
     /// Adds scopes to the tags. They separate all pairs that the rule separates, even without the
     /// tags. A list has up to as many scopes as there are classes, and LLVM scans it at each query:
-    /// beyond 64 scopes its passes become slow.
+    /// with more than 64 scopes its passes become slow.
     #[must_use]
     pub fn scopes(self) -> Self {
         Options { scopes: true, ..self }

@@ -1,10 +1,10 @@
-//! Places new classes in a forest whose nodes never move.
+//! Places new classes (sets of tags to be lowered) in a forest whose existing nodes never change.
 //!
-//! A new class must be comparable to each class that it may alias. If the placed ones form a chain,
-//! it may be placed below the lowest; else it goes to their nearest common node. New classes that
-//! are connected and may be placed below one node make a forest of their own there, completed as if
-//! they were alone. The first classes, in an empty forest, are of that kind: closed lowering is
-//! growth from nothing.
+//! Two nodes are comparable if one is an ancestor of the other. A new class must be comparable to
+//! each class that it may alias. If the nodes of these form a chain, it gets a new node below the
+//! lowest; otherwise it goes to their nearest common ancestor. Connected new classes that may be
+//! placed below one node form a forest of their own there, computed as if nothing else existed. The
+//! first classes are added to an empty forest in the same way.
 
 use super::complete::Completer;
 use super::forest::{Forest, Position};
@@ -12,13 +12,13 @@ use super::levels::levels;
 use super::relation::Relation;
 use super::why::Why;
 
-/// Classes without a place yet, all under one root.
+/// Classes that have no node yet, all under one root.
 #[derive(Clone)]
 pub(super) struct NewClasses<'r> {
     pub(super) relation: &'r Relation,
-    /// For each class, the nodes of the classes that it may alias.
+    /// For each class, the nodes of the placed classes that it may alias.
     pub(super) marks: Vec<Vec<u32>>,
-    /// For each class, its place in an order from general to special.
+    /// For each class, its position in an order from the most general class to the most special.
     pub(super) rank: &'r [u32],
     /// For each class, the nodes where it may be placed.
     pub(super) allowed: &'r [Allowed],
@@ -30,15 +30,15 @@ pub(super) struct NewClasses<'r> {
 /// The nodes at which a class may be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Allowed {
-    /// Any node: no other module reaches its memory, except by the tags above.
+    /// Any node: other modules access its memory only with tags that alias everything.
     Any,
-    /// This node or one above, or no tag: other modules may tag the same memory.
+    /// This node or an ancestor of it, or no tag: other modules may tag the same memory.
     Shared(Option<u32>),
 }
 
-/// The places that classes were given.
+/// The nodes that classes were given.
 pub(super) struct Placed {
-    /// For each class its node, or `None` if it gets no tag.
+    /// The node of each class, or `None` if the class gets no tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
 }
@@ -46,12 +46,12 @@ pub(super) struct Placed {
 /// The order in which new classes are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Strategy {
-    /// Classes that may alias one another are placed together.
+    /// Classes that may alias each other are placed together.
     Together,
-    /// One by one, the most general first.
+    /// Classes are placed one by one, the most general one first.
     OneByOne,
-    /// Classes in private memory are placed together, then the others, which may be placed higher
-    /// than they must.
+    /// Classes in private memory, which no other module accesses, are placed together. Then the
+    /// others are placed, perhaps higher than necessary.
     PrivateFirst,
 }
 
@@ -89,14 +89,14 @@ impl Forest {
     }
 }
 
-/// New classes while they are being placed.
+/// The state of placing new classes.
 struct Placing<'f, 'r> {
     forest: &'f mut Forest,
     new: NewClasses<'r>,
-    /// The most nodes from the top down to a place.
+    /// The largest number of nodes from the top down to a class's node.
     depth: usize,
     completer: Completer<'r>,
-    /// The place that each class could take by its marks; `None` if it is not known.
+    /// The place that `marks` allow for each class, or `None` if it must be computed again.
     positions: Vec<Option<Position>>,
     placed: Placed,
 }
@@ -106,7 +106,7 @@ impl Placing<'_, '_> {
         self.new.allowed[class as usize] == Allowed::Any
     }
 
-    /// Returns the lowest allowed place of a class that is comparable to all of `marks`.
+    /// Returns the lowest allowed place for a class that is comparable to all of `marks`.
     fn position(&self, class: u32, marks: &[u32]) -> Position {
         match self.new.allowed[class as usize] {
             Allowed::Any => self.forest.position(marks),
@@ -114,7 +114,7 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Places a set of new classes, part by part.
+    /// Places a set of new classes, one connected part after the other.
     fn together(&mut self, set: &[u32]) {
         self.positions.fill(None);
         let (free, shared): (Vec<u32>, Vec<u32>) =
@@ -135,8 +135,8 @@ impl Placing<'_, '_> {
                     self.forest.position(marks)
                 });
             }
-            // A class with only one possible place goes there first, and marks the place for
-            // others.
+            // A class with only one possible node goes there first. The other classes must then be
+            // comparable to that node.
             let only = part.iter().find_map(|&class| match self.positions[class as usize] {
                 Some(Position::At(node)) => Some((class, node)),
                 _ => None,
@@ -153,7 +153,7 @@ impl Placing<'_, '_> {
                 self.hang(&part, anchor);
                 continue;
             }
-            // Some class must be placed higher than it would be alone: choose the most general.
+            // Some class must be placed higher than it would be alone. Choose the most general one.
             let near = |class: u32| {
                 let near = self.new.relation.near_of(class as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
@@ -188,7 +188,7 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Places a class at a node, or at the next one above that takes it.
+    /// Places a class at a node, or at the nearest ancestor that can hold tags.
     fn put_at(&mut self, class: u32, node: Option<u32>) {
         let node = self.forest.usable(node);
         let why = match node {
@@ -204,7 +204,7 @@ impl Placing<'_, '_> {
         self.placed.why[class as usize] = why;
     }
 
-    /// Places a connected part below a node, as a forest of its own.
+    /// Places a connected part in a new forest below a node.
     fn hang(&mut self, part: &[u32], above: Option<u32>) {
         let left = self.depth.saturating_sub(self.forest.depth(above));
         if above.is_some() && (left == 0 || !self.forest.takes_children(above)) {
@@ -227,13 +227,13 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Returns whether the place of one class may affect another's: if both are in shared memory,
+    /// Returns whether the node of one class restricts the other's. If both are in shared memory,
     /// their allowed nodes are comparable already.
     fn affects(&self, class: u32, other: u32) -> bool {
         self.is_free(class) || self.is_free(other)
     }
 
-    /// Tells the members of a part that a class may alias where the class was placed.
+    /// Adds the node of a placed class to the `marks` of the classes in `part` that it may alias.
     fn note(&mut self, class: u32, part: &[u32]) {
         let Some(node) = self.placed.nodes[class as usize] else { return };
         for other in self.new.relation.near_of(class as usize, part) {

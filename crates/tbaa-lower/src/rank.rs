@@ -1,13 +1,13 @@
-//! The generality of an access for clang: the order of its forest.
+//! Ranks tags by how general clang's tag for the same access is.
 
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 
-/// The most types on one path that are examined.
+/// The largest number of types on one path that are examined.
 const MAX_TYPES: u32 = 4096;
 
-/// Ranks tags by their distance from the top of clang's forest: an access across an overlap is
-/// `char` there.
+/// Ranks tags by their distance from the top of clang's type tree. An access through a type with
+/// overlapping fields has rank 0, because clang tags it as `char`.
 #[derive(Default)]
 pub(super) struct Ranks {
     overlaps: HashMap<TypeId, bool>,

@@ -1,21 +1,21 @@
-//! The pairs of classes that may alias, and the number of sources of each class.
+//! Stores which classes (sets of tags) may alias, and the number of tags in each class.
 //!
-//! Out of 100,000 classes most may alias only a few others: a row is a list, or a bit set if that
-//! is smaller.
+//! Most of 100,000 classes may alias only a few others, so a class's row is a list, or a bit set if
+//! that is smaller.
 
 use tbaa::parts::ones;
 
-/// The members that one member is related to, itself included.
+/// The members (classes) that one member is related to, including itself.
 #[derive(Clone, Debug)]
 enum Row {
     /// The related members, in ascending order.
     Few(Vec<u32>),
-    /// One bit for each member.
+    /// One bit for each member, set if that member is related.
     Many(Vec<u64>),
 }
 
 impl Row {
-    /// Returns an empty row for this many related members.
+    /// Returns an empty row with room for `related` members out of `len`.
     fn new(len: usize, related: usize) -> Row {
         match Row::is_long(len, related) {
             true => Row::Many(vec![0; len.div_ceil(64)]),
@@ -35,7 +35,7 @@ impl Row {
         related > len.div_ceil(64) * 2
     }
 
-    /// Returns the number of members that a walk over the related ones visits.
+    /// Returns the cost of iterating over the row: its list elements, or the words of its bit set.
     fn cost(&self) -> usize {
         match self {
             Row::Few(list) => list.len(),
@@ -51,18 +51,18 @@ impl Row {
     }
 }
 
-/// A symmetric and reflexive relation on the numbers below a length.
+/// A symmetric and reflexive relation on members, which are the numbers below `len`.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     rows: Vec<Row>,
-    /// The number of sources in each class, at least 1. Two related classes stand for as many pairs
-    /// of sources as the product of their sizes.
+    /// The number of tags in each class, at least 1. For two related classes, the number of pairs
+    /// of tags that may alias is the product of their sizes.
     pub(super) sizes: Vec<u64>,
 }
 
 impl Relation {
-    /// Returns the relation of the pairs that `each` passes to its callback, once each. `counts`
-    /// are the numbers of pairs for each member.
+    /// Returns the relation with the pairs that `each` passes to its callback, each one once.
+    /// `counts` has the number of pairs that contain each member.
     pub(super) fn new(
         sizes: Vec<u64>,
         counts: &[usize],
@@ -83,7 +83,7 @@ impl Relation {
         Relation { rows, sizes }
     }
 
-    /// Returns the bytes of the row of a member with this many pairs.
+    /// Returns the number of bytes of a row for a member in `pairs` pairs, out of `len` members.
     pub(super) fn bytes(len: usize, pairs: usize) -> usize {
         if Row::is_long(len, 1 + pairs) { len.div_ceil(64) * 8 } else { (1 + pairs) * 4 }
     }
@@ -97,13 +97,13 @@ impl Relation {
         if row.cost() <= other.cost() { row.has(b) } else { other.has(a) }
     }
 
-    /// Returns the members related to one, including itself, in ascending order.
+    /// Returns the members related to `member`, including itself, in ascending order.
     pub(super) fn near(&self, member: usize) -> impl Iterator<Item = usize> + '_ {
         self.near_of(member, &[])
     }
 
-    /// Returns the members related to one, at least those in a set: walks the row, or the set if that
-    /// is shorter and not empty.
+    /// Returns members related to `member`, at least those in `set`. Iterates over the row, or over
+    /// `set` if `set` is shorter and not empty.
     pub(super) fn near_of<'r>(
         &'r self,
         member: usize,
@@ -125,10 +125,10 @@ impl Relation {
     }
 }
 
-/// Finds the connected parts of sets of members.
+/// Finds the connected parts of a set of members.
 pub(super) struct Parts<'r> {
     relation: &'r Relation,
-    /// For each member that is still to be reached, the number of its set.
+    /// For each member that has not been reached, the number of the set that it belongs to.
     left: Vec<u32>,
     sets: u32,
 }

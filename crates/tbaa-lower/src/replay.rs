@@ -1,4 +1,4 @@
-//! Compares LLVM's rule on the lowered tags with the oracle's rule on the sources.
+//! Compares LLVM's rule on lowered tags with the oracle's rule on their sources (the input tags).
 
 use std::borrow::Borrow;
 
@@ -7,22 +7,22 @@ use super::state::Lowering;
 use tbaa::wellformed::{self, Verifier};
 use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
-/// Something that a lowering got wrong; there should be none.
+/// An error in a lowering; there should be none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// Two sources may alias, but LLVM answers NoAlias for their tags.
+    /// The sources may alias, but LLVM answers NoAlias for the lowered tags.
     #[error("{a:?} and {b:?} may alias, and their lowered tags do not")]
     NoAlias {
-        /// One source.
+        /// The first source.
         a: Access,
-        /// The other.
+        /// The second source.
         b: Access,
     },
-    /// LLVM's verifier rejects the tag.
+    /// LLVM's verifier rejects the lowered tag.
     #[error("the lowered tag of {source:?} is rejected: {error}")]
     Rejected {
-        /// The tag's source. The name is raw, because `thiserror` takes `source` for the cause.
+        /// The input tag. The name is raw, because `thiserror` takes `source` for the cause.
         r#source: Access,
         /// The verifier's error.
         error: wellformed::VerifyError,
@@ -31,7 +31,7 @@ pub enum ReplayError {
 
 impl Lowering {
     /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
-    /// pairs of sources, and returns the violations: none, unless this library or the graph is
+    /// pairs of sources. Returns the errors; there are none unless this library or the graph is
     /// broken.
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();
@@ -63,8 +63,8 @@ impl Lowering {
         wrong
     }
 
-    /// Returns the pairs of sources that the oracle's rule calls `NoAlias` and
-    /// LLVM, on the lowered tags, does not.
+    /// Returns the pairs of sources for which the oracle's rule answers `NoAlias`, and LLVM does
+    /// not on their lowered tags.
     pub fn lost_pairs<'l, G: Borrow<Graph>>(
         &'l self,
         oracle: &'l Oracle<G>,

@@ -18,7 +18,7 @@ use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 
 const VERSION: u32 = 3;
 
-/// A lowering and its sources in a form to be stored. [`Lowering::save`] makes it, and
+/// The stored form of a lowering and its sources (the input tags). [`Lowering::save`] makes it, and
 /// [`Lowering::load`] reads it.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Lowering", deny_unknown_fields)]
@@ -31,9 +31,9 @@ pub struct Saved<'l> {
     source: Cow<'l, Graph>,
     /// The graph of the fixed tags, which other modules use too.
     fixed_graph: Option<Cow<'l, Graph>>,
-    /// Sources that have a fixed tag, each with the number of that tag in `fixed_graph`.
+    /// The sources that have a fixed tag, each with the index of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
-    /// The nodes of `source` that are roots of sources, each with whether its lowered root is
+    /// The indices of the sources' root nodes in `source`. The flag is true if the lowered root is
     /// anonymous.
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
@@ -41,7 +41,7 @@ pub struct Saved<'l> {
     scope_names: Vec<String>,
     scope_lists: Vec<List>,
     loss: Loss,
-    /// True if another lineage continues from the same state.
+    /// True if the lowering was made by [`Saved::fork`].
     forked: bool,
     checksum: String,
 }
@@ -75,22 +75,22 @@ struct SavedSource {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// It was written by another version of this library.
+    /// Another version of this library wrote the saved lowering.
     #[error(
         "a saved lowering of version {0}, and this library reads {VERSION}: lower again, under a \
          new lineage"
     )]
     Version(u32),
-    /// It was changed or truncated since.
+    /// The saved lowering was changed or truncated.
     #[error("a saved lowering that is damaged ({0}): lower again, under a new lineage")]
     Damaged(&'static str),
-    /// Its tags do not give the same answers as its sources.
+    /// Under rule `llvm`, the saved tags do not give the same answers as their sources.
     #[error(
         "a saved lowering whose tags do not answer as its sources do: lower again, under a new \
          lineage"
     )]
     Unsound,
-    /// The fixed tags cannot be fixed again.
+    /// The saved fixed tags cannot be used.
     #[error(transparent)]
     Fix(FixError),
     /// The lowered graph is full.
@@ -99,13 +99,13 @@ pub enum LoadError {
 }
 
 impl Saved<'_> {
-    /// Renames the lineage, so that it can diverge from the saved one: it gets another root, and
-    /// the two may be linked.
+    /// Renames the lineage (the name of a system of tags), so that it can diverge from the saved
+    /// one. It gets another root, and modules of the two may be linked.
     ///
-    /// A lowering with fixed tags keeps the root that it shares with other code. Private sources of
-    /// the saved lowering keep their nodes, which all forks have. New sources always count as
-    /// shared, because another fork may access the same memory. NB: this protects forks from each
-    /// other only. The saved lineage must not grow any further.
+    /// A lowering with fixed tags keeps the root that it shares with other code. All forks have the
+    /// nodes of the private sources that were saved. New sources always count as shared, because
+    /// another fork may access the same memory. NB: this protects only forks from each other. The
+    /// saved lineage itself must not grow any further.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -121,8 +121,8 @@ impl Saved<'_> {
         forked
     }
 
-    /// Returns a hash of most of the state outside the graphs: the lineage, the nodes, the sources and
-    /// the scopes.
+    /// Returns a hash of most of the state outside the graphs: the lineage, the nodes, the sources
+    /// and the scopes.
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
@@ -151,16 +151,16 @@ impl Saved<'_> {
 }
 
 impl Lowering {
-    /// Returns the state, to be stored with `serde`, so that a later process can continue the
-    /// lineage and its tags agree with those in objects and bitcode of this one.
+    /// Returns the state, to be stored with `serde`. A later process can load it and continue the
+    /// lineage: its tags agree with those in this process's objects and bitcode.
     ///
-    /// NB: a lineage is continued by one process after the other. Two processes that continue from
-    /// one state without knowledge of each other's new tags must not be linked; [`Saved::fork`]
-    /// gives each a lineage of its own.
+    /// NB: only one process at a time may continue a lineage. If two processes continue from one
+    /// state, they do not know each other's new tags, and their code must not be linked.
+    /// [`Saved::fork`] gives each process its own lineage.
     ///
     /// # Panics
     ///
-    /// If the sources are not tags of the oracle's graph.
+    /// Panics if the sources are not tags of the oracle's graph.
     pub fn save<'l, G: Borrow<Graph>>(&'l self, oracle: &'l Oracle<G>) -> Saved<'l> {
         let source = oracle.graph();
         let saved_key = |key: &Key| {
@@ -214,12 +214,12 @@ impl Lowering {
         saved
     }
 
-    /// Returns the saved lowering, and its sources' graph. Continue with an oracle of that graph. It
-    /// has the saved types: declaring one again returns the same type.
+    /// Returns the saved lowering and the graph of its sources, for the next oracle. The graph
+    /// contains the saved types: declaring one again returns the same type.
     ///
     /// # Errors
     ///
-    /// [`LoadError`]: the saved data is validated, and its answers are checked for all pairs of
+    /// Returns a [`LoadError`] if the saved data is invalid, or gives wrong answers for a pair of
     /// sources.
     pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
         if saved.version != VERSION {
@@ -254,7 +254,7 @@ impl Lowering {
         let kept = lowering.fixed_nodes;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
-        // Two nodes with one name under one type would merge.
+        // Two nodes with equal names and parents would merge.
         let own = lowering.forest.nodes.len() - kept;
         if kept == 0 && lowering.graph.node_count() != made + 2 * own {
             return Err(LoadError::Damaged("two nodes of one name"));
@@ -268,7 +268,7 @@ impl Lowering {
         Ok((lowering, source))
     }
 
-    /// Restores the fixed tags, which are tags of `graph`.
+    /// Fixes the saved tags, which are in `graph`, again.
     fn fix_again(
         &mut self,
         oracle: &Oracle<&Graph>,
@@ -288,7 +288,7 @@ impl Lowering {
         self.fix(oracle, graph, pairs).map_err(LoadError::Fix)
     }
 
-    /// Restores the saved sources, and checks their groups, nodes and scopes.
+    /// Returns the saved sources, after checking their groups, nodes and scopes.
     fn restored_entries(
         &mut self,
         source: &Graph,
@@ -331,7 +331,7 @@ impl Lowering {
         Ok(entries)
     }
 
-    /// Returns whether scopes never separate sources that may alias.
+    /// Returns whether no scope separates sources that may alias.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         let members = |scope: u32| self.scopes.members(scope).iter();
         self.sources.keys().all(|key| {

@@ -1,9 +1,9 @@
-//! Scopes: `!alias.scope` and `!noalias`, which express relations that no tree of types can.
+//! Alias scopes (`!alias.scope`, `!noalias`), which can express relations that no type tree can.
 //!
-//! An access with scope list `S` does not alias one whose `!noalias` list contains all of `S`. With
-//! one scope for each class of sources, all in one domain, any relation can be expressed, and it
-//! survives merging: LLVM keeps both scopes and the intersection of the `!noalias` lists. Scopes
-//! and domain are named by strings, so that inlining does not clone them.
+//! An access with scopes `S` does not alias one whose `!noalias` list contains all of `S`. With a
+//! scope for each class (set of tags), all in one domain, any relation can be expressed. Merging
+//! keeps it correct: LLVM takes both scopes and the intersection of the `!noalias` lists. Scopes
+//! and the domain are identified by strings, so inlining does not clone them.
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
@@ -14,10 +14,10 @@ use super::source::Key;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, Graph, Oracle};
 
-/// Classes of accesses, each with a scope, and the pairs of classes that do not alias.
+/// A lowering's scopes, one for each class of accesses, and the scopes that each does not alias.
 ///
-/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with it. The
-/// meaning of a scope never changes, so old code and new may be inlined into each other.
+/// Scopes belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and are added as it
+/// grows. The meaning of a scope never changes, so old and new code may be inlined into each other.
 ///
 /// [`Options::scopes`]: super::Options::scopes
 ///
@@ -43,22 +43,22 @@ use tbaa::{Access, Graph, Oracle};
 /// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// LLVM's name for the domain.
+    /// The name of the domain.
     pub(super) domain: String,
     pub(super) names: Vec<String>,
-    /// For each scope, the scopes that an access with it does not alias.
+    /// For each scope, the scopes that its accesses do not alias.
     pub(super) lists: Vec<List>,
-    /// The accesses in each scope.
+    /// For each scope, its accesses.
     members: Vec<Vec<Key>>,
     /// The scope of each access.
     of: HashMap<Key, u32>,
-    /// The group of sources of each scope's accesses.
+    /// For each scope, the number of the root above its accesses' types.
     groups: Vec<Option<u32>>,
-    /// The number of entries in all lists.
+    /// The total length of the lists.
     pub(super) entries: usize,
 }
 
-/// Scopes that an access does not alias: all of its group below `end`, except `but`.
+/// A list of scopes: all scopes below `end` with the same root, except those in `but`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct List {
@@ -67,18 +67,18 @@ pub(super) struct List {
     pub(super) but: Vec<u32>,
 }
 
-/// The scope of an access, and the scopes that it does not alias. Both are
-/// indices into [`Lowering::scope_names`](super::Lowering::scope_names).
+/// The scope of an access, and the scopes that the access does not alias, as indices into
+/// [`Lowering::scope_names`](super::Lowering::scope_names).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AccessScopes<'l> {
-    /// The one scope of its `!alias.scope` list.
+    /// The only scope in the access's `!alias.scope` list.
     pub scope: u32,
     scopes: &'l Scopes,
 }
 
 impl<'l> AccessScopes<'l> {
-    /// Returns the scopes of its `!noalias` list, in ascending order.
+    /// Returns the scopes of the access's `!noalias` list, in ascending order.
     pub fn noalias(&self) -> impl Iterator<Item = u32> + use<'l> {
         let (scope, scopes) = (self.scope, self.scopes);
         let List { end, but } = &scopes.lists[scope as usize];
@@ -88,41 +88,41 @@ impl<'l> AccessScopes<'l> {
     }
 }
 
-/// The scopes of one access or call, by name.
+/// The names of the scopes of one access or call.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ScopeNames<'a> {
-    /// The domain of all of them.
+    /// The domain of all these scopes.
     pub domain: &'a str,
-    /// Scopes that the access is in, for `!alias.scope`.
+    /// The scopes that contain the access, for `!alias.scope`.
     pub own: Vec<&'a str>,
-    /// Scopes of accesses that it never aliases, for `!noalias`.
+    /// The scopes of accesses that this one never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
     /// The rows of the [classes](crate::AccessClasses) in `own`, for `!tbaa.relations`.
     pub rows: Vec<String>,
 }
 
-/// A new class's relation to the scopes.
+/// A new class, for which a scope is added.
 pub(super) struct Scoped<'c> {
-    /// The name of its scope.
+    /// The name of the class's scope.
     pub(super) name: String,
-    /// The existing scopes that it may alias, in ascending order.
+    /// The existing scopes that the class may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// True if the relation contains it.
+    /// True if the relation contains the class.
     pub(super) known: bool,
 }
 
 impl Scopes {
-    /// Returns the number of scopes, one for each class.
+    /// Returns the number of scopes. There is one for each class.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Returns whether there is no scope.
+    /// Returns whether there are no scopes.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Returns the scopes of an access; `None` if it has none.
+    /// Returns the scopes of an access, or `None` if it has none.
     pub fn of(&self, access: impl Into<Access>) -> Option<ScopeNames<'_>> {
         let numbers = self.numbers(access.into())?;
         let own = vec![self.name(numbers.scope)];
@@ -130,11 +130,11 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the `!noalias` scopes of a call that makes the accesses `touched`, and otherwise
-    /// accesses only memory that nobody else can: all scopes that the call does not touch. A call
+    /// Returns the `!noalias` scopes of a call: all scopes that it does not touch. The call makes
+    /// the accesses `touched`, and other accesses only to memory that no other code can access. It
     /// is in no scope itself.
     ///
-    /// `oracle` is the one with which the tags were lowered; it may have grown.
+    /// `oracle` is the one with which the tags were lowered. Types may have been added to it since.
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,
@@ -151,7 +151,7 @@ impl Scopes {
         &self.names[scope as usize]
     }
 
-    /// The scopes of an access, by their numbers.
+    /// Returns the scopes of an access, by their indices.
     pub(super) fn numbers(&self, access: Access) -> Option<AccessScopes<'_>> {
         let scope = self.number(Key::of(access)?)?;
         Some(AccessScopes { scope, scopes: self })
@@ -166,7 +166,7 @@ impl Scopes {
         self.members.get(scope as usize).map_or(&[], |members| members)
     }
 
-    /// Puts an access of a group of sources in a scope.
+    /// Adds an access to a scope. `group` is the number of the root above the access's types.
     pub(super) fn enter(&mut self, scope: u32, group: u32, key: Key) {
         self.of.insert(key, scope);
         self.members.resize_with(self.names.len(), Vec::new);
@@ -175,8 +175,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a batch of classes, a scope for each, and returns the first scope. A list that would
-    /// exceed the total of `most` bytes stays empty.
+    /// Adds a scope for each new class, and returns the first new scope. A list stays empty if all
+    /// lists together would exceed `most` bytes.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

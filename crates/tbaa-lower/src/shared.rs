@@ -1,10 +1,10 @@
-//! The records that other code accesses by name, and those whose memory only our code accesses.
+//! The records that C code accesses too, and the records that only this program accesses.
 
 use tbaa::declare::{DeclId, Declarations};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId};
 
-/// The records that code compiled by clang accesses, for mixed lowering: the named ones, and all
+/// The records that C code, compiled by clang, also accesses: the named records, and all records
 /// inside them.
 ///
 /// ```
@@ -38,17 +38,17 @@ use tbaa::{Graph, TagId};
 pub struct Shared<'t> {
     types: &'t Declarations,
     shared: HashSet<DeclId>,
-    /// The shared records, and all that one of them is inside.
+    /// The shared records, and all records that contain one.
     touched: HashSet<DeclId>,
 }
 
 impl<'t> Shared<'t> {
-    /// Returns the shared records: `named`, and all records inside them. Their pointees are not
-    /// shared automatically: name these too, if the other side follows the pointers.
+    /// Returns the set of shared records: those in `named`, and all records inside them. Records
+    /// that they point to are not included. Name these too if the C code follows the pointers.
     ///
     /// # Panics
     ///
-    /// If other declarations issued one of `named`.
+    /// Panics if one of `named` is not from `types`.
     #[must_use]
     pub fn new(types: &'t Declarations, named: impl IntoIterator<Item = DeclId>) -> Self {
         let mut inside: HashMap<DeclId, Vec<DeclId>> = HashMap::default();
@@ -67,15 +67,15 @@ impl<'t> Shared<'t> {
         Shared { types, shared, touched }
     }
 
-    /// Returns whether the other side accesses a record by name.
+    /// Returns whether C code accesses a record.
     pub fn has(&self, record: DeclId) -> bool {
         self.shared.contains(&record)
     }
 
-    /// Returns a tag of declared types as a source. It is private if it starts from a record that
-    /// is not shared, is inside no shared one, and contains none.
+    /// Returns a tag as a source (an access to be lowered). It is private if its base type is a
+    /// declared record that is not shared, and neither is inside nor contains a shared one.
     ///
-    /// A tag of a scalar or a pointer is not private: it may access any memory.
+    /// A tag for a scalar or pointer alone is not private: such an access may be to any memory.
     pub fn source(&self, graph: &Graph, tag: TagId) -> super::Source {
         let source = super::Source::from(tag);
         let base = graph.tag(tag).ok().and_then(|tag| graph.ty(tag.base).name());
@@ -86,7 +86,7 @@ impl<'t> Shared<'t> {
     }
 }
 
-/// Some records, and all that `next` leads to from them.
+/// Returns the records in `from`, and all that are reachable through `next`.
 fn reach(
     from: impl IntoIterator<Item = DeclId>,
     next: &HashMap<DeclId, Vec<DeclId>>,

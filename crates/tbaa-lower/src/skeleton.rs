@@ -1,54 +1,54 @@
-//! The place of an access to shared memory, which every module must compute in the same way.
+//! The node of an access to shared memory, which every module must compute in the same way.
 //!
-//! In open lowering, several modules may tag one place: clang's, and those of any number of
-//! lineages that know nothing of each other. LLVM answers `NoAlias` for two accesses unless one's
-//! node is above the other's. So each module must choose comparable nodes for places that may
-//! alias, although each knows different records.
+//! In open lowering, several modules may tag the same memory: clang's, and those of any number of
+//! lineages (systems of lowered tags) that do not know each other. LLVM answers `NoAlias` for two
+//! accesses unless the node of one is an ancestor of the other's. So all modules must choose
+//! comparable nodes for accesses that may alias, although each module knows different records.
 //!
 //! *Theorem.* A *leaf* of an access is a scalar type that the access's base type has at the
-//! accessed bytes. Two accesses of scalars that may alias have a leaf in common, or one is whole
-//! and its type is above the other's. So they are comparable if each is placed at the nearest
-//! common node of its leaves' nodes, or above it. An access with a single path to its only leaf may
-//! be placed at clang's own cursor below the leaf's node: all others that may alias it reach this
-//! cursor, or are placed at the leaf's node or above. Leaves follow from the declaration alone.
-//! Other knowledge of a module may move an access up, never down: private memory, and *odd* fixed
-//! tags, which are not at or below their leaves' node. (clang tags an `_Atomic int` in a struct as
-//! `char`.)
+//! accessed bytes. Two accesses to scalars that may alias have a common leaf, or one accesses a
+//! whole object whose type is an ancestor of the other's. So they are comparable if each is placed
+//! at the nearest common ancestor of its leaves' nodes, or above it. If there is one path to an
+//! access's only leaf, it may be placed at clang's own node for this field, below the leaf's node:
+//! other accesses that may alias it reach the same field, or are placed at the leaf's node or
+//! above. Leaves follow from the declaration alone. Two facts that only one module knows may move
+//! an access up, never down: memory is private (not accessed by others), and fixed tags are *odd*
+//! (not at or below their leaves' nodes). (clang tags an `_Atomic int` in a struct as `char`.)
 //!
-//! The theorem requires that every accessed byte belongs to a scalar. A whole struct, and an access
-//! wider than its scalar, may meet others in padding, or past their base type. They get no tag.
+//! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
+//! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.
 
 use super::forest::Forest;
 use super::source::Key;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 
-/// The most types that are visited to find an access's leaves.
+/// The largest number of types that are visited to find an access's leaves.
 const MAX_TYPES: usize = 4096;
 
-/// The facts about the sources' types that the fixed tags determine.
+/// The nodes that the fixed tags (clang's tags, used unchanged) determine for other tags.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
-    /// The node of accesses of which only the scalar type is known; `None` if there are several
-    /// without a common one.
+    /// The node for accesses with a scalar type and no base type. `None` if there are several nodes
+    /// without a common ancestor.
     scalars: HashMap<TypeId, Option<u32>>,
-    /// The same for each source with a fixed tag.
+    /// The same for each tag of this module that has a fixed tag.
     cursors: HashMap<TagId, Option<u32>>,
-    /// For each fixed tag, true if it is odd.
+    /// For each fixed tag, true if it is odd, as defined above.
     pub(super) odd: Vec<bool>,
-    /// Top nodes without a fixed tag. They may alias everything.
+    /// Top nodes without a fixed tag. Tags there may alias everything.
     pub(super) tops: Vec<u32>,
 }
 
-/// The types of a place's bytes, in a base type.
+/// The leaves of an access.
 struct Leaves {
     types: HashSet<TypeId>,
-    /// True if several fields of one type have some of the bytes.
+    /// True if several fields of one type contain accessed bytes.
     split: bool,
 }
 
 impl Skeleton {
-    /// Derives the facts from fixed tags, which are at the nodes of a forest.
+    /// Computes the nodes from fixed tags. `fixed` has each fixed tag's source and forest node.
     pub(super) fn new(graph: &Graph, forest: &Forest, fixed: &[(Key, u32)]) -> Skeleton {
         let mut skeleton = Skeleton::default();
         let is_top = |&node: &u32| forest.nodes[node as usize].above.is_none();
@@ -70,12 +70,12 @@ impl Skeleton {
         skeleton
     }
 
-    /// Returns whether a source has a fixed tag.
+    /// Returns whether a source (a tag of this module) has a fixed tag.
     pub(super) fn has(&self, key: Key) -> bool {
         self.cursors.contains_key(&key.tag)
     }
 
-    /// Returns the lowest node at which a source may be placed; `None` if it must be untagged.
+    /// Returns the lowest node for a source, or `None` if the access must be untagged.
     pub(super) fn node(&self, graph: &Graph, forest: &Forest, key: Key) -> Option<u32> {
         let leaves = Leaves::of(graph, key)?;
         let mut nodes = leaves.types.iter().map(|&leaf| self.scalar(graph, leaf));
@@ -89,7 +89,7 @@ impl Skeleton {
         }
     }
 
-    /// The node of a scalar type, or of the nearest above it that others know.
+    /// Returns the node of a scalar type, or of its nearest ancestor with a fixed tag.
     fn scalar(&self, graph: &Graph, leaf: TypeId) -> Option<u32> {
         let up = std::iter::successors(Some(leaf), |&ty| graph.ty(ty).parent());
         *up.take(MAX_TYPES).find_map(|ty| self.scalars.get(&ty))?
@@ -97,7 +97,7 @@ impl Skeleton {
 }
 
 impl Leaves {
-    /// Finds the leaves of an access; `None` if it is not one of a scalar, or they are not known.
+    /// Finds an access's leaves, or returns `None` for a non-scalar access or unknown leaves.
     fn of(graph: &Graph, key: Key) -> Option<Leaves> {
         let tag = graph.tag(key.tag).ok()?;
         if graph.ty(tag.access).kind() != TypeKind::Scalar {
@@ -109,7 +109,7 @@ impl Leaves {
                 size
             }
             Some(_) => return None,
-            // Without sizes, the access ends where the next field begins.
+            // Without sizes, each field ends where the next begins, so one byte is enough.
             None => 1,
         };
         let end = tag.offset.checked_add(size)?;
@@ -135,8 +135,8 @@ impl Leaves {
         Some(leaves)
     }
 
-    /// Adds the fields of an aggregate that have some of the bytes, or all fields, to the types to
-    /// visit.
+    /// Adds fields of an aggregate to the types to visit: those that contain some of the bytes, or
+    /// all fields.
     fn step(
         &mut self,
         graph: &Graph,
@@ -145,13 +145,13 @@ impl Leaves {
         work: &mut Vec<(TypeId, Option<(u64, u64)>)>,
     ) {
         let size = |ty| graph.ty(ty).size();
-        // A field of an empty type has no byte.
+        // A field of an empty type contains no byte.
         let fields = graph.ty(ty).fields();
         let fields: Vec<_> =
             fields.filter(|field| field.extent != Some(0) || size(field.ty) != Some(0)).collect();
         let sized = fields.iter().all(|field| field.extent.is_some());
         let plain = fields.windows(2).all(|two| two[0].offset < two[1].offset);
-        // The end of each field. A field of no bytes is a flexible array.
+        // The end of each field. A field of size 0 is a flexible array.
         let ends: Vec<u64> = (0..fields.len())
             .map(|at| match (fields[at].extent, fields.get(at + 1)) {
                 (Some(0), _) => u64::MAX,
@@ -185,7 +185,7 @@ impl Leaves {
             }
         }
         self.split |= bytes.is_some();
-        // Elements of an array, even deep inside, may meet everything next to them.
+        // An element of an array, at any depth, may overlap every field next to it.
         let elements = |&at: &usize| is_array(at) || has_array(graph, fields[at].ty);
         let any = !sized || bytes.is_none() || hit.iter().any(elements);
         for at in if any { all.collect() } else { hit } {
@@ -198,7 +198,7 @@ impl Leaves {
     }
 }
 
-/// Returns whether a type has an array anywhere inside.
+/// Returns whether a type contains an array at any depth.
 fn has_array(graph: &Graph, ty: TypeId) -> bool {
     let (mut seen, mut work) = (HashSet::default(), vec![ty]);
     while let Some(ty) = work.pop() {

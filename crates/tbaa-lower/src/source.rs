@@ -1,5 +1,5 @@
-//! The sources of a lowering, which replaces them by tags that stock LLVM reads correctly. A source is
-//! a tag, perhaps with an access size other than the tag's.
+//! The sources of a lowering, which replaces them by tags that stock LLVM interprets correctly. A
+//! source is a tag, perhaps with an access size that differs from the tag's.
 
 use std::borrow::Borrow;
 
@@ -15,7 +15,7 @@ use tbaa::{Access, Graph, Oracle, Size, TagId};
 /// # let int = b.scalar_type("int", root).unwrap();
 /// # let tag = b.struct_tag(int, int, 0).unwrap();
 /// assert_eq!(Source::from(tag).size, None);
-/// // A vector of four, under the tag of its first element.
+/// A vector of four elements, with the tag of its first element.
 /// assert_eq!(Source::sized(tag, 16).size, Some(tbaa::Size::Bytes(16)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,23 +23,23 @@ use tbaa::{Access, Graph, Oracle, Size, TagId};
 pub struct Source {
     /// The tag.
     pub tag: TagId,
-    /// The number of bytes accessed, instead of the tag's size.
+    /// The number of accessed bytes, if it is not the tag's size.
     pub size: Option<Size>,
-    /// True if other code never accesses the memory; see [`Source::private`].
+    /// True if other code never accesses this memory; see [`Source::private`].
     pub private: bool,
 }
 
 impl Source {
-    /// Returns a source whose access has its own size: a number of bytes, or a [`Size`].
+    /// Returns a source for an access with its own size: a number of bytes, or a [`Size`].
     #[must_use]
     pub fn sized(tag: TagId, size: impl Into<Size>) -> Self {
         Source { size: Some(size.into()), ..Source::from(tag) }
     }
 
-    /// Promises that no other code accesses the memory, through any pointer, except with tags that
-    /// alias everything, as `char` does. Code of another lineage is other code too.
+    /// Promises that no other code accesses this memory, except with tags that alias everything,
+    /// such as `char`. Code of another lineage (a separately named lowering) is other code too.
     ///
-    /// This matters only for a lowering with fixed tags, which it shares with other code.
+    /// This matters only for a lowering with fixed tags, which it has in common with other code.
     #[must_use]
     pub fn private(self) -> Self {
         Source { private: true, ..self }
@@ -68,7 +68,7 @@ impl From<&Source> for Source {
     }
 }
 
-/// The key of a source: equal keys mean the same source.
+/// The identity of a source: equal keys mean the same source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Key {
     pub(super) tag: TagId,
@@ -90,12 +90,12 @@ impl Key {
         oracle.may_alias(self.access(), other.access())
     }
 
-    /// Returns the size as text, to be appended to a name.
+    /// Returns the size as text that can be appended to a name.
     pub(super) fn size_text(&self) -> String {
         self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default()
     }
 
-    /// Returns a name for messages.
+    /// Returns a name of the source for messages.
     pub(super) fn describe(&self, graph: &Graph) -> String {
         let Ok(tag) = graph.tag(self.tag) else { return String::new() };
         let name = |ty| -> String {

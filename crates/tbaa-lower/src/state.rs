@@ -1,4 +1,4 @@
-//! The state of a lowering, and its results.
+//! The state of a lowering, and the access to its results.
 
 use super::emit::Emitter;
 use super::fingerprint::Fingerprint;
@@ -14,66 +14,66 @@ use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule, Graph, TagId, TypeId};
 
-/// The most characters of a name that [`Lowering::set_name`] says.
+/// The largest number of characters of a name given to [`Lowering::set_name`] that is used.
 const LONGEST_NAME: usize = 120;
 
-/// The result for one source.
+/// The result for one source (a tag that was lowered).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Certificate<'l> {
-    /// The tag in the lowered graph; `None` to leave the access untagged.
+    /// The tag in the lowered graph, or `None` if the access must be untagged.
     pub tag: Option<TagId>,
-    /// The reason why it is this one.
+    /// The reason for this tag.
     pub why: Why,
-    /// The name of its type, `None` without a tag.
+    /// The name of the tag's type, or `None` without a tag.
     pub node: Option<&'l str>,
-    /// The first source with the same node, if it is another.
+    /// The first source that got the same type, if it is another one.
     pub shared_with: Option<Access>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) node: Option<u32>,
-    /// The source's root, numbered; `None` if it has none.
+    /// The number of the root above the source's type, or `None` without a root.
     pub(super) group: Option<u32>,
     pub(super) tag: Option<TagId>,
     pub(super) why: Why,
     pub(super) private: bool,
 }
 
-/// Source tags with the tags that they are lowered to; it may grow.
+/// Maps tags (the sources) to tags that stock LLVM interprets correctly. More can be added later.
 #[derive(Debug)]
 pub struct Lowering {
     pub(super) options: Options,
     pub(super) rule: Option<AliasRule>,
     pub(super) graph: Graph,
     pub(super) forest: Forest,
-    /// The sources' roots, in order; each has one of `roots`.
+    /// The roots of the sources, each with a lowered root of the same index in `roots`.
     pub(super) groups: IndexSet<TypeId>,
     pub(super) roots: Vec<TypeId>,
     pub(super) sources: IndexMap<Key, Entry>,
-    /// The first source at each node.
+    /// The first source at each forest node.
     pub(super) firsts: HashMap<u32, Key>,
-    /// Tags that code outside this lowering gives to the same memory, with their
-    /// nodes: see [`Lowering::fix`].
+    /// The sources whose tags other modules chose ([`Lowering::fix`]), with the nodes of these
+    /// tags.
     pub(super) fixed: Vec<(Key, u32)>,
-    /// The number of nodes that the fixed tags have. They are the first of the forest.
+    /// The number of nodes for fixed tags. They come first in the forest.
     pub(super) fixed_nodes: usize,
-    /// The places for accesses to memory that the fixed tags reach.
+    /// The nodes for accesses to memory that other modules tag too.
     pub(super) skeleton: Skeleton,
-    /// True if other lineages continue from the same state.
+    /// True if other lineages (separately named lowerings) continue from the same saved state.
     pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
-    /// The sources at each node.
+    /// The number of sources at each node.
     pub(super) tally: Tally,
-    /// The fixed tags and then the sources, by their places in that order, as
-    /// far as they were listed.
+    /// An index that finds tags which may alias an access: first the fixed tags, then the sources.
+    /// The number counts its entries.
     pub(super) vicinity: (Vicinity, usize),
-    /// [`MAX_BYTES`], but in tests.
+    /// [`MAX_BYTES`], except in tests.
     pub(super) most_bytes: usize,
-    /// The names of sources that come next.
+    /// The names for sources that will be added.
     pub(super) names: HashMap<Key, String>,
 }
 
@@ -104,16 +104,16 @@ impl Lowering {
         }
     }
 
-    /// Says what the type of a source is called in the metadata, if it gets one of its own by the
-    /// next call of [`Lowering::lower`]: the path of a place, say. Else it is called by its tag, as
-    /// `CallInfo+8: any pointer`.
+    /// Sets the name of a source's type in the metadata, such as the path of a member. It is used
+    /// if the next call of [`Lowering::lower`] adds the source and makes a type for it. Otherwise
+    /// the type is named after the tag, as in `CallInfo+8: any pointer`.
     pub fn set_name(&mut self, source: impl Into<Access>, name: impl Into<String>) {
         if let Some(key) = Key::of(source.into()).filter(|key| !self.sources.contains_key(key)) {
             self.names.insert(key, name.into());
         }
     }
 
-    /// The name of a source for people.
+    /// Returns a readable name of a source.
     pub(super) fn describe(&self, key: &Key, source: &Graph) -> String {
         match self.names.get(key) {
             Some(name) => name.chars().take(LONGEST_NAME).chain(key.size_text().chars()).collect(),
@@ -121,7 +121,7 @@ impl Lowering {
         }
     }
 
-    /// Returns the lowered metadata.
+    /// Returns the graph of the lowered tags.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -132,13 +132,13 @@ impl Lowering {
     }
 
     /// Returns the lowered tag of a source, in [`Lowering::graph`]. `None` means that the access
-    /// must be untagged; this is also the answer for an access that is not a source.
+    /// must be untagged. An access that is not a source also gets `None`.
     #[must_use]
     pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
         self.sources.get(&Key::of(source.into())?)?.tag
     }
 
-    /// Returns what became of a source, and why; `None` if it is none.
+    /// Returns the result for a source, with the reason. Returns `None` if it is not a source.
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
@@ -156,23 +156,23 @@ impl Lowering {
         self.sources.keys().map(|&key| key.access())
     }
 
-    /// Returns the precision that was lost, and the part of it that cannot be avoided.
+    /// Returns how many pairs LLVM cannot separate although the oracle's rule does.
     pub fn lost(&self) -> Loss {
         self.loss
     }
 
     /// Returns the name of a type in a module's metadata that claims this lineage's name but is not
-    /// this lineage's: another lowering of the same name made it, or one that continued from the
-    /// same saved state. `None` if there is none, and the module may be linked with code of this
-    /// lowering.
+    /// this lineage's. It was made by another lowering of the same name, or by one that continued
+    /// from the same saved state. Returns `None` if there is no such type, so that the module may
+    /// be linked with code of this lowering.
     ///
-    /// LLVM merges types of equal content, so linked code of two such lineages would mix two type
-    /// systems that were never checked together. Each must have a name of its own, or be a fork of
-    /// the saved state ([`Saved::fork`](super::Saved::fork)).
+    /// LLVM merges types with equal contents, so linked code of two such lineages would mix types
+    /// that were never checked together. Each lineage must have its own name, or be a fork of the
+    /// saved state ([`Saved::fork`](super::Saved::fork)).
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
-        // Nodes with the content of an existing one merge with it.
+        // A node that equals an existing one merges with it.
         let mut copy = Emitter::new(self.graph.clone());
         let mut strangers = linked.types().filter(|&ty| {
             let named = |ty: TypeId| linked.ty(ty).name().is_some_and(own);
@@ -188,24 +188,24 @@ impl Lowering {
         self.unique_name("scopes")
     }
 
-    /// Returns the names of the scopes; without [`Options::scopes`](super::Options::scopes) there
-    /// are none. Growing adds to the end.
+    /// Returns the names of the scopes; there are none without
+    /// [`Options::scopes`](super::Options::scopes). New scopes are added at the end.
     pub fn scope_names(&self) -> &[String] {
         &self.scopes.names
     }
 
-    /// Returns the scopes of an access with this source; `None` if it has none.
+    /// Returns the scopes of an access, or `None` if it has none.
     pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
         self.scopes.numbers(source.into())
     }
 
-    /// Returns the scopes, which grow with the lowering; without
-    /// [`Options::scopes`](super::Options::scopes) there are none.
+    /// Returns the scopes, which grow with the lowering. There are none without
+    /// [`Options::scopes`](super::Options::scopes).
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }
 
-    /// A name that no other lineage has.
+    /// Returns a name that no other lineage has.
     pub(super) fn unique_name(&self, of: &str) -> String {
         let lineage = self.options.lineage.as_deref().unwrap_or("lowered");
         match self.fingerprint {

@@ -1,30 +1,30 @@
-//! Counts the existing sources at each node, to count the pairs of new sources with them.
+//! Counts the sources (tags) at each forest node, to count the pairs that LLVM cannot separate.
 
 use super::forest::Forest;
 use super::loss::pairs_within;
 use tbaa::parts::table::HashMap;
 
-/// The existing sources, by node. It is updated incrementally, so that a new source only visits the
-/// nodes above it.
+/// The number of sources at each node. It is updated with each source, so that counting the pairs
+/// of a new source only visits the ancestors of its node.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// The counts of each group.
+    /// The counts for each root.
     groups: Vec<Group>,
-    /// For each node, the sources at it.
+    /// For each node, the number of sources at it.
     own: Vec<u64>,
-    /// For each node, the sources at it or below.
+    /// For each node, the number of sources at it or below it.
     below: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     all: u64,
-    /// The sources without a tag, which may alias everything.
+    /// The number of sources without a tag, which may alias everything.
     bare: u64,
 }
 
 impl Tally {
-    /// Counts a source.
+    /// Counts a source, which is at `node`, or has no tag.
     pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>) {
         let groups = self.groups.len().max(group as usize + 1);
         self.groups.resize(groups, Group::default());
@@ -45,14 +45,14 @@ impl Tally {
         self.own.get(node as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the number of sources of a group.
+    /// Returns the number of sources under a root.
     pub(super) fn all(&self, group: u32) -> u64 {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }
 
-    /// Returns the number of pairs that LLVM answers `MayAlias` for and that have a new source:
-    /// with an existing source, or with another new one. `new` has the nodes of one group's new
-    /// sources, and how many sources each has.
+    /// Returns the number of pairs of sources for which LLVM answers `MayAlias` and at least one
+    /// source is new. `new` has the nodes of the new sources under one root, with the number of new
+    /// sources at each.
     pub(super) fn comparable(
         &self,
         forest: &Forest,

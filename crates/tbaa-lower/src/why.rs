@@ -1,29 +1,29 @@
-//! The reason for a tag's place.
+//! The reason why a tag was placed at its node of the type forest.
 
 use std::fmt;
 
-/// The reason for the place of a source's tag.
+/// The reason why a source (a tag that was lowered) got its node, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Why {
-    /// The forest chose its place together with other new sources.
+    /// The forest was chosen for this source and other new ones together.
     Completed,
-    /// Other modules may access its memory: its place is where each of them puts it, or above
-    /// ([`Lowering::fix`](super::Lowering::fix)).
+    /// Other modules may access the memory: the node is the one where each of them puts the source,
+    /// or one above it ([`Lowering::fix`](super::Lowering::fix)).
     Shared,
-    /// The sources that it may alias are on different branches: its place is their nearest common
+    /// The sources that it may alias are on different branches, so it is at their nearest common
     /// node.
     CommonAncestor,
-    /// It would be too deep, and was moved to a node above.
+    /// A new node would be too deep, so it is at a node above.
     DepthLimit,
-    /// It may alias so many sources that they exceed [`MAX_BYTES`](super::MAX_BYTES): it has no
-    /// tag.
+    /// It may alias so many sources that storing them exceeds [`MAX_BYTES`](super::MAX_BYTES), so
+    /// it has no tag.
     TooManyPairs,
-    /// The sources that it may alias have no common node: it has no tag.
+    /// The sources that it may alias have no common node, so it has no tag.
     NothingInCommon,
-    /// Its source is not a readable tag: it has no tag.
+    /// The source is not a readable tag, so it has no lowered tag.
     Malformed,
 }
 

@@ -1,16 +1,16 @@
-//! A plugin for LLVM 22, and measurements with it.
+//! A plugin for LLVM 22, and tools that measure with it.
 //!
 //! Stock LLVM can only use a tree of types, or lists of scopes. The plugin's analysis
-//! `tbaa-classes` answers from any relation: an access has one scope, the name of its class, and
-//! the module's named metadata lists the classes that may alias. Without the plugin LLVM learns
+//! `tbaa-classes` can use any relation: an access has one scope, which names its class, and the
+//! module's named metadata lists the classes that may alias. Without the plugin, LLVM learns
 //! nothing from these scopes, so the module is still correct.
 //!
-//! Its analysis `tbaa-worth` wraps LLVM's type-based one: it records the answers that matter, and
-//! suppresses the ones that a file does not allow. [`search()`] uses it to find the answers that
-//! change LLVM's code.
+//! The plugin's analysis `tbaa-worth` wraps LLVM's type-based alias analysis. It records the
+//! answers that matter, and suppresses those that a file does not allow. [`search()`] uses it to
+//! find the answers that change LLVM's code.
 //!
-//! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` it is linked
-//! into the program, and `run_passes` runs LLVM's passes with it.
+//! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` the plugin
+//! is linked into the program, and `run_passes` runs LLVM's passes with it.
 
 mod runs;
 mod search;

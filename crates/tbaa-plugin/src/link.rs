@@ -1,4 +1,4 @@
-//! The analyses linked into the program.
+//! Runs LLVM's passes with the plugin's analyses, which are linked into the program.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -12,17 +12,17 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
 }
 
-/// Runs passes, such as `default<O2>`, on a module. Its relation is used after LLVM's own alias
-/// analyses. `machine` is the target machine for the passes' cost model, or null.
+/// Runs passes, such as `default<O2>`, on a module. Its alias relation (in its metadata) is used
+/// after LLVM's own analyses. `machine`, the target machine for the cost model, may be null.
 ///
 /// # Errors
 ///
-/// LLVM's message, if it cannot parse the pipeline.
+/// Returns LLVM's message if LLVM cannot parse the pipeline.
 ///
 /// # Safety
 ///
-/// `module` is an `LLVMModuleRef` of LLVM 22 and `machine` an `LLVMTargetMachineRef` or
-/// null, both alive, and no other thread uses the module's context meanwhile.
+/// `module` must be an `LLVMModuleRef` of LLVM 22, and `machine` an `LLVMTargetMachineRef` or null.
+/// Both must be alive, and no other thread may use the module's context meanwhile.
 ///
 /// LLVM: `LLVMRunPasses`.
 pub unsafe fn run_passes(
@@ -33,12 +33,12 @@ pub unsafe fn run_passes(
     let passes =
         CString::new(passes).map_err(|_| "the pipeline contains a zero byte".to_owned())?;
     let machine = machine.map_or(ptr::null_mut(), ptr::NonNull::as_ptr);
-    // SAFETY: both are as the caller promises; the string ends with zero.
+    // SAFETY: the caller guarantees both pointers, and the string ends with zero.
     let message = unsafe { tbaa_run_passes(module, passes.as_ptr(), machine) };
     if message.is_null() {
         return Ok(());
     }
-    // SAFETY: LLVM made the message, and it is disposed of once.
+    // SAFETY: LLVM allocated the message, and it is freed once.
     unsafe {
         let text = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeMessage(message);

@@ -1,4 +1,4 @@
-//! Runs of LLVM's passes with some answers of its analysis by types left out.
+//! Runs LLVM's passes while some answers of its type-based alias analysis are suppressed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,31 +11,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
-/// LLVM's default alias analyses, with the watched one in place of the type-based one, and last: it
-/// is only asked when all others have no answer.
+/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one,
+/// and last: LLVM asks it only when no other analysis has an answer.
 const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
 
-/// The same analyses with the watched one first: it is always asked.
+/// The same analyses with `tbaa-worth` first, so LLVM always asks it.
 const FIRST: &str = "tbaa-worth,basic-aa,scoped-noalias-aa,globals-aa";
 
-/// Two tags by name, in byte order; or one tag and an empty name, for the promise of an immutable
-/// tag.
+/// The names of two tags, in byte order. If the second name is empty, the answer is that the first
+/// tag is immutable.
 ///
-/// A tag's name is `base+offset:access`, with the names of its type nodes.
+/// A tag's name is `base+offset:access`, with the names of its types.
 pub type Pair = (String, String);
 
-/// The answers that LLVM may get: for each named function only these pairs; for other functions all
-/// answers, or none.
+/// The answers that LLVM may get. A named function gets only the listed pairs; the other functions
+/// get all answers or none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Allowed {
-    /// For each function, the only answers that it gets.
+    /// For each named function, the only answers that it gets.
     pub only: BTreeMap<String, BTreeSet<Pair>>,
     /// True if the other functions get no answers.
     pub none: bool,
 }
 
 impl Allowed {
-    /// The file that the plugin reads.
+    /// Returns the text of the file that tells the plugin the allowed answers.
     fn text(&self) -> String {
         let mut text = if self.none { "*\n".to_owned() } else { String::new() };
         for (function, pairs) in &self.only {
@@ -48,64 +48,64 @@ impl Allowed {
     }
 }
 
-/// The cost of a function's code after the passes.
+/// The size and cost of a function's code after the passes.
 #[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
 pub struct Code {
     /// The function's name.
     #[serde(rename = "measured")]
     pub function: String,
-    /// The functions that are inlined in it, by debug information; `None` without.
+    /// The functions that are inlined in it, by debug information; `None` without it.
     pub inlined: Option<BTreeSet<String>>,
     /// A hash of its instructions, without names and metadata.
     pub code: String,
-    /// Instructions, debug information left out.
+    /// The number of instructions, without debug intrinsics.
     pub instructions: i64,
-    /// Loads.
+    /// The number of loads.
     pub loads: i64,
-    /// Stores.
+    /// The number of stores.
     pub stores: i64,
-    /// Loops that load or store vectors.
+    /// The number of loops that load or store vectors.
     #[serde(rename = "vector loops")]
     pub vector_loops: i64,
-    /// LLVM's throughput cost of each instruction, times how often LLVM expects its
-    /// block to run in one call.
+    /// The estimated cost of one call: LLVM's throughput cost of each instruction, times how often
+    /// LLVM expects its block to run.
     pub cost: f64,
-    /// Loads of each line, as `file:line`; those without a line under an empty name.
+    /// The number of loads on each line, as `file:line`. Loads without a line have an empty name.
     pub lines: BTreeMap<String, i64>,
 }
 
-/// A question from LLVM, with the answer.
+/// A query that LLVM made to the alias analysis, and the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub struct Question {
-    /// The function that was being analysed.
+    /// The function that LLVM was optimising.
     pub function: String,
-    /// The pass that asked.
+    /// The pass that made the query.
     pub pass: String,
     /// The first tag's name.
     pub a: String,
-    /// The second tag's name, or empty.
+    /// The second tag's name. It is empty for a query about immutable memory.
     pub b: String,
-    /// `MayAlias`, `NoAlias`, `constant`, or `denied`.
+    /// One of `MayAlias`, `NoAlias`, `constant`, or `denied`.
     pub answer: String,
-    /// The number of times.
+    /// The number of times that LLVM made the query.
     pub count: u64,
 }
 
 impl Question {
-    /// Returns whether types decided it.
+    /// Returns whether types gave an answer other than `MayAlias`.
     pub fn is_decided(&self) -> bool {
         self.answer == "NoAlias" || self.answer == "constant"
     }
 }
 
-/// Runs of one pipeline of passes on one module, each cached in a folder.
+/// Runs one pipeline of passes on one module, and caches each result in a folder.
 #[derive(Debug)]
 pub struct Runs<'t> {
     tools: &'t Toolchain,
     folder: PathBuf,
     input: PathBuf,
     passes: String,
-    /// The number of times that `opt` was run by this object.
+    /// The number of times that this object has run `opt`.
     pub made: usize,
 }
 
@@ -115,20 +115,20 @@ impl<'t> Runs<'t> {
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub fn new(
         tools: &'t Toolchain,
         folder: &Path,
         text: &[u8],
         passes: &str,
     ) -> Result<Self, Error> {
-        // Another plugin may have found something else.
+        // The hash includes the plugin, because another plugin may give other results.
         let name = format!("{:016x}", hash((text, passes, &tools.plugin, SOURCE)));
         let folder = folder.join(name);
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
         let input = folder.join("input.ll");
         if fs::read(&input).ok().is_none_or(|there| there != text) {
-            // Another text has the same hash: its files are useless.
+            // The folder is for another text with the same hash, so its files cannot be used.
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let _ = fs::remove_file(entry.path());
             }
@@ -137,62 +137,62 @@ impl<'t> Runs<'t> {
         Ok(Runs { tools, folder, input, passes: passes.to_owned(), made: 0 })
     }
 
-    /// The code that LLVM makes with these answers, by function.
+    /// Returns the code of each function that LLVM makes when it gets only the allowed answers.
     ///
     /// # Errors
     ///
-    /// `opt` fails, or its output cannot be read.
+    /// Returns an error if `opt` fails, or if its output cannot be read.
     pub fn code(&mut self, allowed: &Allowed) -> Result<BTreeMap<String, Code>, Error> {
         let lines: Vec<Code> = self.run(allowed, LAST, "TBAA_WORTH_CODE", "code")?;
         Ok(lines.into_iter().map(|code| (code.function.clone(), code)).collect())
     }
 
-    /// Returns the questions that reach LLVM's type-based analysis last, after all others had no
+    /// Returns the queries that reach the type-based analysis because no other analysis has an
     /// answer. All are answered.
     ///
     /// # Errors
     ///
-    /// `opt` fails, or its output cannot be read.
+    /// Returns an error if `opt` fails, or if its output cannot be read.
     pub fn questions(&mut self) -> Result<Vec<Question>, Error> {
         self.run(&Allowed::default(), LAST, "TBAA_WORTH_ASKED", "asked")
     }
 
-    /// Returns the questions that LLVM asks if its type-based analysis comes first.
+    /// Returns the queries that LLVM makes if its type-based analysis comes first.
     ///
     /// # Errors
     ///
-    /// `opt` fails, or its output cannot be read.
+    /// Returns an error if `opt` fails, or if its output cannot be read.
     pub fn all_questions(&mut self) -> Result<Vec<Question>, Error> {
         self.run(&Allowed::default(), FIRST, "TBAA_WORTH_ASKED", "first")
     }
 
-    /// Returns the pairs of tags that LLVM asks about, including merged ones, as LLVM's text: for
-    /// each, the named metadata `tbaa.asked` lists the two tags, LLVM's answer, and the number of
-    /// times it was asked.
+    /// Returns a module in LLVM assembly with the pairs of tags that LLVM asks about, including
+    /// merged tags. For each pair, the named metadata `tbaa.asked` lists the two tags, LLVM's
+    /// answer, and the number of queries.
     ///
     /// # Errors
     ///
-    /// `opt` fails, or its output cannot be read.
+    /// Returns an error if `opt` fails, or if its output cannot be read.
     pub fn tags(&mut self) -> Result<Vec<u8>, Error> {
         let result = self.kept(&Allowed::default(), LAST, "TBAA_ASKED", "tags")?;
         fs::read(&result).map_err(Error::file(&result))
     }
 
-    /// Runs the passes like plain `opt`, to measure time; nothing is cached.
+    /// Runs the passes with plain `opt`, to measure the time. Nothing is cached.
     ///
     /// # Errors
     ///
-    /// `opt` fails.
+    /// Returns an error if `opt` fails.
     pub fn with_types(&self) -> Result<(), Error> {
         self.plain("-enable-tbaa=true")
     }
 
-    /// Runs the passes like plain `opt` without its type-based analysis, to measure time; nothing
-    /// is cached.
+    /// Runs the passes with plain `opt` without type-based alias analysis, to measure the time.
+    /// Nothing is cached.
     ///
     /// # Errors
     ///
-    /// `opt` fails.
+    /// Returns an error if `opt` fails.
     pub fn without_types(&self) -> Result<(), Error> {
         self.plain("-enable-tbaa=false")
     }
@@ -217,7 +217,7 @@ impl<'t> Runs<'t> {
         parsed.map_err(|error| Error::File(result, error.into()))
     }
 
-    /// Returns the file that a run writes; runs it if the file does not exist.
+    /// Returns the file that a run writes. Runs `opt` if the result is not cached.
     fn kept(
         &mut self,
         allowed: &Allowed,
@@ -229,7 +229,7 @@ impl<'t> Runs<'t> {
         let name = format!("{kind}-{:016x}", hash(&text));
         let [allow, result] =
             ["allow", "json"].map(|end| self.folder.join(format!("{name}.{end}")));
-        // The list is written last: with it the result is known to be whole.
+        // The list of allowed answers is written last: if it exists, the result is complete.
         let kept = fs::read(&allow).is_ok_and(|kept| kept == text.as_bytes());
         if !kept {
             let own = self.folder.join(format!("{name}.{}", std::process::id()));
@@ -275,7 +275,7 @@ fn finish(command: &mut Command) -> Result<(), Error> {
     Err(Error::Passes(shown_command(command), printed))
 }
 
-/// Returns a number that names a file. The file's content is compared too.
+/// Returns a hash for a file's name. Files are also compared by content.
 fn hash(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);

@@ -1,28 +1,27 @@
 //! Finds the type-based answers that change LLVM's code.
 //!
-//! For each function this finds a smallest set of answers with which LLVM makes the same code. A
-//! group of answers is left out; if the code does not change they were worth nothing, else both
-//! halves are tried. The remaining pairs each change the code when left out. Functions that cannot
-//! affect one another's code are tried in the same run.
+//! For each function, the search finds a smallest set of answers with which LLVM makes the same
+//! code. It suppresses a group of answers. If the code does not change, they are worth nothing;
+//! otherwise it tries both halves. Each of the remaining answers changes the code if it is
+//! suppressed. Functions that cannot affect each other's code are tried in the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::runs::{Allowed, Code, Pair, Question, Runs};
 use crate::toolchain::Error;
 
-/// The loss of one function's code without one answer.
+/// The change of one function's code when one answer is suppressed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worth {
-    /// The function that was being analysed.
+    /// The function that LLVM was optimising.
     pub function: String,
-    /// The answer.
+    /// The two tags that the suppressed answer is about.
     pub pair: Pair,
-    /// The increase without the answer, over all functions whose code differs: instructions, loads,
-    /// stores, cost, and loads by line; for vectorised loops, the decrease.
+    /// The change of the code without the answer, summed over all functions whose code differs.
     pub loss: Loss,
 }
 
-/// A difference between two compilations: what the second has more.
+/// The difference between two compilations: the second minus the first.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
 pub struct Loss {
     /// Additional instructions.
@@ -31,16 +30,16 @@ pub struct Loss {
     pub loads: i64,
     /// Additional stores.
     pub stores: i64,
-    /// Vectorised loops that are missing.
+    /// Missing vectorised loops.
     pub vector_loops: i64,
-    /// Additional cost, with each function called once.
+    /// Additional cost, if each function is called once.
     pub cost: f64,
-    /// Additional loads by line; a negative number means fewer.
+    /// Additional loads on each line; a negative number means fewer.
     pub lines: BTreeMap<String, i64>,
 }
 
 impl Loss {
-    /// Returns the increase from `before` to `after`, over these functions.
+    /// Returns the difference from `before` to `after`, summed over these functions.
     pub fn between<'a>(
         before: &BTreeMap<String, Code>,
         after: &BTreeMap<String, Code>,
@@ -64,7 +63,7 @@ impl Loss {
         loss
     }
 
-    /// Adds another difference.
+    /// Adds another difference to this one.
     pub fn add(&mut self, other: &Loss) {
         self.instructions += other.instructions;
         self.loads += other.loads;
@@ -77,37 +76,37 @@ impl Loss {
     }
 }
 
-/// The facts found out about a module.
+/// The results of a search in a module.
 #[derive(Debug)]
 pub struct Found {
-    /// LLVM's questions that no other analysis answers, all answers given.
+    /// LLVM's queries that no other analysis answers, if no answer is suppressed.
     pub questions: Vec<Question>,
-    /// All questions from LLVM, if types are asked first.
+    /// All queries that LLVM makes if the type-based analysis comes first.
     pub asked: Vec<Question>,
-    /// The code with all answers.
+    /// The code of each function with all answers.
     pub all: BTreeMap<String, Code>,
-    /// The code without any answers.
+    /// The code of each function without any answer.
     pub none: BTreeMap<String, Code>,
-    /// The answers that change code. With these alone LLVM makes the same code.
+    /// The answers that change code. With only these, LLVM makes the same code.
     pub worth: Vec<Worth>,
-    /// Functions whose search was cut off by the limit of runs: all their answers are kept.
+    /// Functions whose search the limit of runs cut off. All their untried answers are allowed.
     pub open: BTreeSet<String>,
-    /// Functions whose code differs when all worthless answers are left out at once.
+    /// Functions whose code differs when all worthless answers are suppressed at once.
     pub differ: BTreeSet<String>,
 }
 
-/// The search in one function.
+/// The state of the search in one function.
 struct Search {
-    /// The answers of the function.
+    /// The answers that LLVM gets in the function.
     pairs: Vec<Pair>,
-    /// Groups that are still to be left out, the next one last.
+    /// Groups of answers that must still be tried; the last one is next.
     groups: Vec<Vec<usize>>,
-    /// Answers that are left out.
+    /// Answers that are suppressed, because they are worth nothing.
     out: BTreeSet<usize>,
-    /// The functions whose code shows a difference: the function itself, or if it is inlined
-    /// everywhere and gone, those that may contain it.
+    /// The functions in whose code a difference is looked for: the function itself, or, if it is
+    /// inlined everywhere and removed, the functions that may contain it.
     shown_in: BTreeSet<String>,
-    /// The functions whose code it may change: itself and all that may contain it.
+    /// The functions whose code may change: the function itself, and all that may contain it.
     changes: BTreeSet<String>,
 }
 
@@ -122,13 +121,13 @@ impl Search {
     }
 }
 
-/// Finds the worth of each answer, in at most `limit` runs of LLVM besides the five at the
-/// beginning and end. `calls` are pairs of a caller and a callee. `progress` gets the number of
-/// runs done, and of groups left.
+/// Finds the worth of each answer, in at most `limit` runs of LLVM, besides five runs at the start
+/// and end. `calls` lists pairs of a caller and a callee. `progress` gets the number of runs done
+/// and the number of groups left.
 ///
 /// # Errors
 ///
-/// LLVM fails, or its output cannot be read.
+/// Returns an error if LLVM fails, or if its output cannot be read.
 pub fn search(
     runs: &mut Runs<'_>,
     calls: &[(String, String)],
@@ -187,15 +186,15 @@ fn hash<'a>(code: &'a BTreeMap<String, Code>, function: &str) -> Option<&'a str>
     code.get(function).map(|code| code.code.as_str())
 }
 
-/// The answers with which all that was found to be worth nothing is left out.
+/// Returns the allowed answers: all except those that are worth nothing.
 fn settled(searches: &BTreeMap<String, Search>) -> Allowed {
     let only = searches.iter().filter(|(_, search)| !search.out.is_empty());
     let only = only.map(|(name, search)| (name.clone(), search.allowed(&[])));
     Allowed { only: only.collect(), none: false }
 }
 
-/// Returns functions with a group to try, none of which can change the code that shows another's
-/// difference. Functions with the most answers come first: they take the most runs.
+/// Returns functions to try in the same run: none can change the code in which another's difference
+/// is looked for. Functions with the most answers come first, because they take the most runs.
 fn independent(searches: &BTreeMap<String, Search>) -> Vec<String> {
     let mut open: Vec<_> =
         searches.iter().filter(|(_, search)| !search.groups.is_empty()).collect();
@@ -219,7 +218,7 @@ fn prepared(
     let measured = || all.iter().chain(none);
     let inlined = measured().map(|(name, code)| Some((name, code.inlined.as_ref()?)));
     match inlined.collect::<Option<Vec<_>>>() {
-        // The record of inlining is more exact than the list of calls.
+        // Debug information about inlining is more exact than the list of calls.
         Some(inlined) => {
             for (name, callees) in inlined {
                 callees.iter().for_each(|callee| callers.entry(callee).or_default().push(name));
@@ -242,7 +241,7 @@ fn prepared(
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
-        // No single answer matters if all together make no difference.
+        // If all answers together make no difference, no single answer does.
         let same = shown_in.iter().all(|name| hash(all, name) == hash(none, name));
         let (groups, out) = match same {
             true => (Vec::new(), (0..pairs.len()).collect()),
@@ -253,8 +252,8 @@ fn prepared(
     pairs.into_iter().map(search).collect()
 }
 
-/// A function and all that may contain it. Linking gives a name that two modules have a
-/// number, `f.7`, which debug information does not have.
+/// Returns a function and all that may contain it. If two modules have the same name, linking
+/// appends a number, as in `f.7`; debug information does not have that number.
 fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String> {
     let mut found = BTreeSet::from([function.to_owned()]);
     let mut open = vec![function];
@@ -270,13 +269,13 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
     found
 }
 
-/// The fewest functions for which a correlation is given.
+/// The smallest number of functions for which a correlation is computed.
 const FUNCTIONS: usize = 20;
 
 impl Found {
-    /// Returns Spearman's rank correlation, over the functions, of the number of answers and the
-    /// number of loads that come back without any; `None` for fewer than 20 functions, or if all
-    /// are alike.
+    /// Returns Spearman's rank correlation, over all functions, between the number of answers and
+    /// the number of additional loads without any answers. Returns `None` for fewer than 20
+    /// functions, or if one of the numbers is the same for all.
     pub fn answers_and_loads(&self) -> Option<f64> {
         let decided = self.questions.iter().filter(|question| question.is_decided());
         let answers: BTreeSet<_> =
@@ -293,7 +292,7 @@ impl Found {
     }
 }
 
-/// The rank of each number; equal ones have the mean of their ranks.
+/// Returns the rank of each number. Equal numbers have the mean of their ranks.
 fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -307,7 +306,7 @@ fn ranks(numbers: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Pearson's correlation; NaN where one list is of one number alone.
+/// Returns Pearson's correlation, or NaN if all numbers of one list are equal.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (x, y) = (mean(a), mean(b));

@@ -1,4 +1,4 @@
-//! LLVM's tools, and the plugin compiled for them.
+//! Finds LLVM's tools, and compiles the plugin for them.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -8,19 +8,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The plugin's source, from which [`Toolchain::find`] compiles the library.
+/// The plugin's source code, which [`Toolchain::find`] compiles.
 pub const SOURCE: &str = include_str!("plugin.cpp");
 
-/// The plugin's header, for programs in C++ that link it.
+/// The plugin's header, for C++ programs that link the plugin.
 pub const HEADER: &str = include_str!("../include/tbaa-plugin.h");
 
 /// The version of LLVM that the plugin is for.
 pub const LLVM: &str = "22";
 
-/// `opt` of LLVM 22, and the plugin as a library that it loads.
+/// The program `opt` of LLVM 22, and the plugin as a library that it loads.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// The place where `opt` is.
+    /// The path of `opt`.
     pub opt: PathBuf,
     /// The plugin's path, for `opt -load-pass-plugin` and `clang -fpass-plugin`.
     pub plugin: PathBuf,
@@ -36,22 +36,22 @@ pub enum Error {
          llvm-{LLVM}-dev`), or set LLVM_CONFIG to an llvm-config of that version"
     )]
     Llvm(String),
-    /// The plugin cannot be compiled: the command, and its output.
+    /// The plugin cannot be compiled. The fields are the command and its output.
     #[error("cannot compile the plugin by `{0}`:\n{printed}", printed = .1.trim_end())]
     Compile(String, String),
-    /// A pipeline of passes failed: the command, and its output.
+    /// A pipeline of passes failed. The fields are the command and its output.
     #[error("`{0}` failed:\n{printed}", printed = .1.trim_end())]
     Passes(String, String),
     /// A file cannot be read or written.
     #[error("{path}: {1}", path = .0.display())]
     File(PathBuf, io::Error),
-    /// Neither `$HOME` nor `$XDG_CACHE_HOME` names a folder.
+    /// Neither `$HOME` nor `$XDG_CACHE_HOME` is set to an absolute path.
     #[error(
         "there is no folder for the compiled plugin: set HOME, or XDG_CACHE_HOME to a path from \
          the root"
     )]
     NoCache,
-    /// Others may write to a file or folder from which code would be loaded.
+    /// Other users may write to a file or folder from which code would be loaded.
     #[error(
         "other users may write to {}, so no code is loaded from there: remove it, or take their rights \
          away",
@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the error of a file, given the system's.
+    /// Returns a function that adds the file's path to an I/O error.
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
         move |error| Error::File(path, error)
@@ -69,13 +69,12 @@ impl Error {
 }
 
 impl Toolchain {
-    /// Finds LLVM 22 by `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`, and
-    /// compiles the plugin by `$CXX`, or else LLVM's `clang++` or `c++`, unless `cache`
-    /// has it from before.
-    ///
+    /// Finds LLVM 22 with `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`. Compiles the
+    /// plugin with `$CXX`, or else LLVM's `clang++` or `c++`, unless the folder `cache` has it from
+    /// before.
     /// # Errors
     ///
-    /// There is no LLVM 22, or no compiler that makes the plugin.
+    /// Returns an error if there is no LLVM 22, or if the plugin cannot be compiled.
     pub fn find(cache: &Path) -> Result<Toolchain, Error> {
         let config = config()?;
         let asked = |flag: &str| -> Result<String, Error> {
@@ -102,21 +101,21 @@ impl Toolchain {
 }
 
 /// Returns the folder for cached files: `$XDG_CACHE_HOME/tbaa`, or `~/.cache/tbaa`. Relative paths
-/// are ignored, as the XDG Base Directory Specification says.
+/// are ignored, as the XDG Base Directory Specification requires.
 ///
 /// # Errors
 ///
-/// [`Error::NoCache`] if neither is set. A shared folder would be unsafe, because code is loaded
-/// from it.
+/// Returns [`Error::NoCache`] if neither is set. There is no shared default, because code is loaded
+/// from the folder.
 pub fn cache() -> Result<PathBuf, Error> {
     let of = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Makes a folder that only this user may write to, and checks it: nobody else may own it or its
-/// parents, or be able to replace it. Returns its path without symbolic links: another user may own
-/// a link on the way, and change it later.
+/// Creates a folder that only this user may write to. Checks that no other user owns it or its
+/// parents, or could replace it. Returns its path without symbolic links, because another user may
+/// own a link on the path and change it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -124,7 +123,8 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
         safe fn geteuid() -> u32;
     }
     let user = geteuid();
-    // Everyone may write to a folder with the sticky bit, but only rename their own files.
+    // Everyone may write to a folder with the sticky bit, but users may only rename their own
+    // files.
     let leads_there = |path: &Path| {
         path.ancestors().try_for_each(|path| {
             let found = fs::metadata(path).map_err(Error::file(folder))?;
@@ -132,7 +132,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
             if is_own { Ok(()) } else { Err(Error::Shared(path.to_owned())) }
         })
     };
-    // Nothing is made in another user's folder.
+    // Check the existing parents first, so that nothing is created in another user's folder.
     folder
         .ancestors()
         .find_map(|folder| folder.canonicalize().ok())
@@ -155,12 +155,12 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
     made.map_err(Error::file(folder))
 }
 
-/// The compiled plugin, and the file that records its inputs.
+/// The file names of the compiled plugin, and of the record of its inputs.
 const LIBRARY: &str = "tbaa-plugin.so";
 const KEY: &str = "tbaa-plugin.key";
 
-/// Returns the inputs of a library: the command, the source, and the library itself, so that a
-/// truncated one is not accepted.
+/// Returns a record of a library's inputs: the compiler command, the source, and a hash of the
+/// library itself, so that a truncated library is not accepted.
 fn key(command: &str, library: &Path) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, HEADER, fs::read(library)?).hash(&mut hasher);
@@ -176,8 +176,8 @@ fn config() -> Result<OsString, Error> {
     found.map(OsString::from).ok_or_else(|| Error::Llvm("there is no `llvm-config-22`".to_owned()))
 }
 
-/// Returns the library in this folder; compiles it unless it was made from the same source by the
-/// same command.
+/// Returns the compiled plugin in this folder. Compiles it unless the folder has one from the same
+/// source and command.
 fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     let folder = &private(folder)?;
     let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|name| folder.join(name));
@@ -196,7 +196,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     if fs::read_to_string(&key_file).is_ok_and(is_known) {
         return Ok(library);
     }
-    // Another process may do the same: each makes its own, and puts it in place at once.
+    // Another process may do the same, so each compiles its own file and then renames it.
     let own = |path: &Path| path.with_extension(format!("{}.tmp", std::process::id()));
     let (new, text) = (own(&library), own(&folder.join("plugin.cpp")).with_extension("cpp"));
     fs::write(&header, HEADER).map_err(Error::file(&header))?;
@@ -212,11 +212,11 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
         }
         Err(error) => return Err(Error::Compile(shown_command(&command), error.to_string())),
     }
-    // The umask may leave more rights than loading the library needs.
+    // The umask may leave more permissions than loading the library needs.
     restrict(&new, 0o700)?;
     let made = key(&made_by, &new).map_err(Error::file(&new))?;
     fs::rename(&new, &library).map_err(Error::file(&library))?;
-    // The key is put in place last: it says that the library was made from this source.
+    // The record is renamed last: it says that the library was made from this source.
     let written = own(&key_file);
     fs::write(&written, made).map_err(Error::file(&written))?;
     restrict(&written, 0o600)?;
@@ -224,7 +224,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     Ok(library)
 }
 
-/// Gives a file exactly these rights, where the system has them.
+/// Sets a file's permissions, on systems that have them.
 fn restrict(path: &Path, mode: u32) -> Result<(), Error> {
     #[cfg(unix)]
     {
@@ -239,7 +239,7 @@ fn shown(name: &OsStr) -> String {
     format!("`{}`", name.to_string_lossy())
 }
 
-/// Returns a command as it would be typed, without quoting.
+/// Returns a command as a user would type it, without quoting.
 pub(crate) fn shown_command(command: &Command) -> String {
     let words = [command.get_program()].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Tags of declared types for the places that a module's accesses go to.
+//! Gives accesses the tags of declared types, by following their `getelementptr`s.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, MemberLayout, TaggedTypes};
 use tbaa::parts::table::HashMap;
@@ -9,23 +9,23 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 use crate::error::{TagError, Untagged};
 use crate::places::PlacedAccess;
 
-/// The most parts of a record that are looked at for one offset.
+/// The largest number of parts of a record that are examined for one offset.
 const PARTS: usize = 1 << 10;
 
-/// The most members of a record that is looked into.
+/// The largest number of members of a record that is examined.
 const MEMBERS: usize = 1 << 12;
 
-/// A demand of an access's `getelementptr`s on the declared types. Offsets are bytes from the
-/// start of the outermost declared record on the way.
+/// A condition that an access's `getelementptr`s put on the declared member. Offsets are in bytes
+/// from the start of the outermost declared record.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Demand {
-    /// This record begins at this offset.
+    /// A record of this type begins at this offset.
     Record(u64, DeclId),
     /// The access is to any element of an array: every `stride` bytes from `at` up to `end`.
     Elements { at: u64, stride: u64, end: Option<u64> },
 }
 
-/// The place that an access's `getelementptr`s lead to, with element 0 of each array.
+/// The path of an access's `getelementptr`s, with each array index taken as 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Way {
     record: DeclId,
@@ -33,17 +33,17 @@ struct Way {
     demands: Vec<Demand>,
 }
 
-/// A member of a declared record, or a member of one, or the record itself.
+/// A declared record, or a member of it at any depth.
 #[derive(Clone, Debug)]
 struct Part {
     ty: DeclId,
-    /// Bytes from the start of the outermost record.
+    /// The number of bytes from the start of the outermost record.
     at: u64,
     path: String,
     is_bits: bool,
-    /// The arrays on the path: the first byte, the bytes of an element, the end.
+    /// The arrays on the path: the start, the bytes of an element, and the end.
     arrays: Vec<(u64, u64, Option<u64>)>,
-    /// The records on the path, and where each begins.
+    /// The records on the path, each with the offset where it begins.
     records: Vec<(u64, DeclId)>,
 }
 
@@ -105,7 +105,7 @@ impl<'c> Declared<'c> {
         found
     }
 
-    /// Follows an access through the module's types.
+    /// Follows an access's `getelementptr`s through the module's types.
     fn way(&mut self, access: &PlacedAccess) -> Result<Way, Untagged> {
         let first = access.declared.or(access.steps.first().map(|step| step.ty));
         let mut at = first.ok_or(Untagged::Undeclared)?;
@@ -134,7 +134,7 @@ impl<'c> Declared<'c> {
         way.ok_or(Untagged::Undeclared)
     }
 
-    /// Goes one index into a type.
+    /// Follows one index of a `getelementptr`, and returns the type that it leads to.
     fn step(
         &mut self,
         way: &mut Option<Way>,
@@ -167,7 +167,7 @@ impl<'c> Declared<'c> {
         Ok(inner)
     }
 
-    /// Begins the way at a declared record, or demands it where the way is.
+    /// Starts the path at a declared record, or adds the condition that the record begins here.
     fn enter(&self, way: &mut Option<Way>, ty: Type) {
         let Some(&record) = self.records.get(&ty) else { return };
         match way {
@@ -180,7 +180,7 @@ impl<'c> Declared<'c> {
         self.layouts.alloc_size(ty).map(|size| size.min).map_err(|_| Untagged::Unread)
     }
 
-    /// Returns the tag of the declared member at the end of a way.
+    /// Returns the tag of the declared member at the end of a path.
     fn find(&mut self, way: &Way, ty: Type) -> Result<TagId, Untagged> {
         let is_float = matches!(self.context.kind(ty), TypeKind::Primitive(_));
         let size = match is_float {
@@ -188,7 +188,7 @@ impl<'c> Declared<'c> {
             false => self.layouts.store_size(ty).map_err(|_| Untagged::Unread)?.min,
         };
         let parts = parts_at(self.types.types(), way.record, way.offset).ok_or(Untagged::Unread)?;
-        // The tags of members whose kind is that of the access, and of all others.
+        // The tags of members of the access's kind (pointer, integer, float), and of other members.
         let mut tags: [Vec<TagId>; 2] = Default::default();
         for part in parts {
             let types = self.types.types();
@@ -231,7 +231,7 @@ impl Part {
         }
     }
 
-    /// Goes to an element of each array that the part is, as near to an offset as there is one.
+    /// If the part is an array, returns the element that contains an offset, or the nearest one.
     fn element(&self, types: &Declarations, offset: u64) -> Option<Part> {
         let (element, lens) = types.array_parts(self.ty);
         let mut part = Part { ty: element, ..self.clone() };
@@ -250,7 +250,7 @@ impl Part {
 
     /// Returns the path to a member.
     fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
-        // A member of a base class is `Base::x`, by the innermost one.
+        // A path to a member of a base class has `Base::x`, with the innermost base class.
         let (path, colons) = (&self.path, self.path.ends_with("::"));
         match (member.base, member.name) {
             (true, _) => {
@@ -264,8 +264,8 @@ impl Part {
     }
 }
 
-/// Returns the parts of a record in which an offset lies, the outer ones first; `None` if they
-/// are too many.
+/// Returns the parts of a record that contain an offset, outer ones first, or `None` if there are
+/// too many.
 fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Part>> {
     let mut found = vec![Part {
         ty: record,
@@ -306,7 +306,7 @@ fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
     parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))
 }
 
-/// Returns whether a type is nothing but bytes, which pad a struct or stand for what is not said.
+/// Returns whether a type consists of bytes only, such as padding or unspecified contents.
 fn is_bytes(context: &Context, mut ty: Type) -> bool {
     loop {
         ty = match context.kind(ty) {
@@ -317,8 +317,8 @@ fn is_bytes(context: &Context, mut ty: Type) -> bool {
     }
 }
 
-/// Returns the declared record that the name of a struct type stands for: `struct.X`, `class.X`,
-/// `union.X` and `X`, also with the number that LLVM puts behind a name that is taken.
+/// Returns the declared record for the name of a struct type: `struct.X`, `class.X`, `union.X` or
+/// `X`, also with the number that LLVM appends to a name in use.
 fn named(types: &Declarations, name: &[u8]) -> Option<DeclId> {
     let name = str::from_utf8(name).ok()?;
     let short = ["struct.", "class.", "union."].iter().find_map(|it| name.strip_prefix(it));

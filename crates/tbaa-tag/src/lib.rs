@@ -1,17 +1,17 @@
-//! Tags for a module that has none, from the places that its `getelementptr`s name.
+//! Adds tags to a module that has none, by following its `getelementptr`s.
 //!
-//! [`tag`] works on text, without LLVM, and before LLVM's passes. A load or store gets a tag if its
-//! pointer is computed by `getelementptr`s, each on the type that the previous one reached, and
-//! they lead to a member of a struct with the access's own type. All other accesses stay untagged,
-//! and may alias everything.
+//! [`tag`] works on LLVM assembly before LLVM's passes, and does not need LLVM. A load or store
+//! gets a tag under two conditions. Its pointer is computed by `getelementptr`s, each on the type
+//! that the previous one reached; and they lead to a struct member of the access's own type. All
+//! other accesses stay untagged, and may alias everything.
 //!
 //! A type is identified by the offsets and types of its members, not by a name. The base type of a
-//! tag ends with the accessed member. So structs with equal first members, literal structs, and
-//! structs that the linker renamed share the tags of their common members.
+//! tag has only the members up to the accessed one. So structs with equal first members, literal
+//! structs, and structs that the linker renamed share the tags of their common members.
 //!
 //! The program must fulfil [`PROMISE`].
 //!
-//! [`tag_declared`] gives the accesses the tags of declared types instead.
+//! [`tag_declared`] instead gives accesses the tags of types that the caller declares.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub use error::{TagError, Untagged};
 pub use options::Options;
 pub use tags::{TaggedAccess, Tags, UntaggedAccess, tag, tag_declared};
 
-/// The promise that a program must keep for its tags to be right.
+/// The promise that a program must keep so that its tags are correct.
 pub const PROMISE: &str = "\
 If two accesses to the same bytes, while one value lives there, reach them through getelementptrs, \
 then both use the same scalar type, and their structs have the same LLVM types up to there, in the \
@@ -39,7 +39,7 @@ pub const ELEMENTS_PROMISE: &str = "\
 Memory that is accessed as one scalar type is accessed as no other while one value lives there: \
 nothing is zeroed, copied or hashed by words of another type.";
 
-/// The promise that a program must keep for tags of declared types to be right.
+/// The promise that a program must keep so that tags of declared types are correct.
 pub const DECLARED_PROMISE: &str = "\
 If two accesses to the same bytes, while one value lives there, go through declared structs or \
 unions, then both go to the same declared member, or to members of one declared union.";

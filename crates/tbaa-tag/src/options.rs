@@ -1,13 +1,13 @@
-//! A user's declarations about a module's types.
+//! A front end's statements about a module's types.
 
 use tbaa_ir::types::Definitions;
 use tbaa_types::Type;
 
-/// A front end's declarations about its types, in addition to the module.
+/// A front end's statements about its types, in addition to the module.
 ///
 /// Names are those of LLVM's struct types, such as `struct.Point`, with or without `%`. A name also
-/// matches LLVM's renamed forms: `struct.Point.7`. Use the same options for all modules that are
-/// linked together.
+/// matches names that LLVM made from it, such as `struct.Point.7`. Use the same options for all
+/// modules that are linked together.
 #[derive(Clone, Default, Debug)]
 pub struct Options {
     pub(crate) elements: bool,
@@ -21,46 +21,46 @@ fn owned(name: &str) -> Box<[u8]> {
 }
 
 impl Options {
-    /// Returns the options of the safest tags: members of structs alone.
+    /// Returns the safest options: only accesses to struct members get tags.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Also tags accesses through other pointers by their scalar type: elements of arrays, and
-    /// targets of plain pointers. Bytes (`i8`, `i1`) stay untagged. This adds
-    /// [`ELEMENTS_PROMISE`](crate::ELEMENTS_PROMISE) to the program's obligations.
+    /// Also tags other accesses, to array elements or through plain pointers, by their scalar type.
+    /// Accesses to bytes (`i8`, `i1`) stay untagged. The program must then also keep
+    /// [`ELEMENTS_PROMISE`](crate::ELEMENTS_PROMISE).
     #[must_use]
     pub fn elements(mut self) -> Self {
         self.elements = true;
         self
     }
 
-    /// Separates a struct from all others, even from those with the same members: its memory is
-    /// accessed only through this type, or through one that contains it.
+    /// Separates a struct from all others, even from those with the same members. Its memory must
+    /// be accessed only through this type, or through types that contain it.
     #[must_use]
     pub fn nominal(mut self, name: &str) -> Self {
         self.nominal.push(owned(name));
         self
     }
 
-    /// Declares that structs share memory, as members of a union do. Each of their members may
-    /// alias each other's. With [`elements`](Self::elements) accesses through them have no tag: a
-    /// plain pointer may lead to any scalar of theirs.
+    /// Declares that structs share memory, as members of a union do. Members of different structs
+    /// may then alias. With [`elements`](Self::elements), accesses through these structs get no
+    /// tag, because a plain pointer may lead to any scalar in them.
     #[must_use]
     pub fn union<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.unions.push(names.into_iter().map(owned).collect());
         self
     }
 
-    /// Leaves accesses through a struct without tags: they may alias everything.
+    /// Leaves accesses through a struct untagged, so they may alias everything.
     #[must_use]
     pub fn opaque(mut self, name: &str) -> Self {
         self.opaque.push(owned(name));
         self
     }
 
-    /// Returns the types of a module that a name matches.
+    /// Returns the module's struct types that match a name.
     pub(crate) fn types<'d>(
         definitions: &'d Definitions,
         name: &'d [u8],

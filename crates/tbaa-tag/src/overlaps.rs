@@ -1,7 +1,7 @@
-//! Types that one function shows to overlap.
+//! Finds types that overlap, by the way in which one function uses a pointer.
 //!
-//! A function that accesses the same bytes through one pointer as two members that no type has
-//! in common, one access always before the other, has a union that its types do not show.
+//! A function may access the same bytes through one pointer as two members that no type has in
+//! common. If one access always precedes the other, there is a union that the types do not show.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use crate::places::{Place, PlacedAccess};
 use crate::pointers::Head;
 use crate::shapes::Shapes;
 
-/// The most comparisons for one pointer. Beyond them all of its types count as overlapping.
+/// The comparisons allowed per pointer. After that, all the pointer's types count as overlapping.
 const COMPARISONS: usize = 4096;
 
-/// Types, and accesses through plain pointers, that must have no tags.
+/// Types, and accesses through plain pointers, that must not get tags.
 #[derive(Default)]
 pub(crate) struct Overlaps {
     pub(crate) types: HashSet<Type>,
     pub(crate) instructions: HashSet<usize>,
 }
 
-/// The accesses to one place through one pointer.
+/// The accesses to one offset and type through one pointer.
 struct Uses {
     place: Place,
     end: u64,
@@ -32,12 +32,12 @@ struct Uses {
     instructions: Vec<usize>,
 }
 
-/// The places that one pointer addresses, by the start of their bytes.
+/// The accesses through one pointer, by the offset of their first byte and a number for the place.
 type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {
-    /// `found` are a module's accesses in its order, and `flows` the blocks that may run after each
-    /// block of their functions.
+    /// Finds the overlapping types. `found` lists a module's accesses in order, and `flows` has
+    /// each function's list of the blocks that may run after each block.
     pub(crate) fn of(
         found: &[(&PlacedAccess, Place)],
         flows: &HashMap<u32, Vec<Vec<usize>>>,
@@ -52,7 +52,7 @@ impl Overlaps {
             let mut numbers: HashMap<Place, usize> = HashMap::default();
             let mut heads: HashMap<Head, Places> = HashMap::default();
             for &(access, place) in accesses {
-                // The type of a slot or a variable is known.
+                // The type of a stack slot or a global variable is known.
                 if matches!(access.head, Head::Slot(..) | Head::Global(_)) {
                     continue;
                 }

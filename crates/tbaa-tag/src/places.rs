@@ -1,4 +1,4 @@
-//! The places that a module's accesses go to.
+//! Finds the struct member that each access of a module is to.
 
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Def, Global, Module, Opcode, Sizes};
@@ -8,44 +8,44 @@ use crate::error::Untagged;
 use crate::pointers::{Head, Indices, Pointers};
 use crate::shapes::{Index, Item, Shapes};
 
-/// A load or store, and the types on its path.
+/// A load or store, and the types on its path from a base pointer.
 pub(crate) struct PlacedAccess {
-    /// Its index in the module's instructions.
+    /// The index of the instruction in the module.
     pub(crate) instruction: usize,
     pub(crate) function: u32,
-    /// The block, by its index in the function.
+    /// The index of the block in the function.
     pub(crate) block: usize,
     /// The type that is loaded or stored.
     pub(crate) ty: Type,
     pub(crate) head: Head,
-    /// The type that the head is known to have.
+    /// The type of the object at the origin, if it is known.
     pub(crate) declared: Option<Type>,
-    /// The steps of its `getelementptr`s, the first one first.
+    /// The `getelementptr`s on the path, in order.
     pub(crate) steps: Vec<Indices>,
 }
 
-/// The tag of an access, before it is made.
+/// The facts that determine an access's tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Place {
     pub(crate) base: Item,
     pub(crate) offset: u64,
-    /// The shape of the accessed scalar.
+    /// The index of the accessed scalar's type in [`Shapes`].
     pub(crate) scalar: u32,
-    /// The type at which the path begins; `None` for a scalar through a plain pointer.
+    /// The type at which the path begins, or `None` for a scalar through a plain pointer.
     pub(crate) root: Option<Type>,
 }
 
-/// Reads the functions of a module.
+/// Reads the accesses of a module's functions.
 pub(crate) struct Reader<'t> {
     module: &'t Module<'t>,
     sizes: &'t Sizes,
     globals: HashMap<&'t [u8], Global<'t>>,
 }
 
-/// A module's accesses, and whether one of its `getelementptr`s names a struct.
+/// A module's accesses, and whether one of its `getelementptr`s is on a struct type.
 pub(crate) struct Accesses {
     pub(crate) accesses: Vec<(usize, Result<PlacedAccess, Untagged>)>,
-    /// The blocks that may run after each block, of functions with a place.
+    /// For each function with a taggable access, the blocks that may run after each block.
     pub(crate) flows: HashMap<u32, Vec<Vec<usize>>>,
     pub(crate) has_structs: bool,
 }
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// Returns whether a type is a struct, or has elements that are, or points to some.
+    /// Returns whether a type is a struct, or has struct elements, or points to a struct.
     fn has_struct(&self, mut ty: Type) -> bool {
         loop {
             let inner = self.sizes.with_kind(ty, |kind| match kind {
@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Follows accesses through types.
+/// Follows the paths of accesses through the module's types.
 pub(crate) struct Follower<'s, 'c> {
     pub(crate) shapes: &'s mut Shapes<'c>,
     pub(crate) context: &'c Context,
@@ -143,13 +143,13 @@ pub(crate) struct Follower<'s, 'c> {
     pub(crate) opaque: HashSet<Type>,
 }
 
-/// The point up to which a path has been followed.
+/// The state while a path is followed.
 struct At {
     ty: Type,
     path: Vec<Index>,
-    /// True if other elements of the same type may be next to this place.
+    /// True if elements of the same type may be next to this one.
     among: bool,
-    /// True if the place is inside a union, which ends the path.
+    /// True if the path has entered a union, where it ends.
     is_union: bool,
 }
 
@@ -175,7 +175,7 @@ impl Follower<'_, '_> {
         }
         self.refuse(at.ty)?;
         if at.is_union && self.elements {
-            // A plain pointer may lead to any scalar in it.
+            // A plain pointer may lead to any scalar in the union.
             return Err(Untagged::Opaque);
         }
         let shape = |it: &mut Self, ty| it.shapes.of(ty).ok_or(Untagged::Unread);
@@ -203,7 +203,7 @@ impl Follower<'_, '_> {
         Ok(Place { base, offset, scalar, root: Some(first) })
     }
 
-    /// Goes one index into a type.
+    /// Follows one index of a `getelementptr`.
     fn step(&mut self, at: &mut At, index: Option<u64>) -> Result<(), Untagged> {
         if at.is_union {
             return Ok(());
@@ -227,18 +227,18 @@ impl Follower<'_, '_> {
         Ok(())
     }
 
-    /// Refuses types that may not be examined.
+    /// Returns an error for a type that may not be examined.
     fn refuse(&self, ty: Type) -> Result<(), Untagged> {
         let is_union = |name: &[u8]| name.starts_with(b"union.");
         match self.opaque.contains(&ty) {
             true => Err(Untagged::Opaque),
-            // clang's name for a union, of which the LLVM type shows only one member.
+            // This is clang's name for a union, whose LLVM type shows only one member.
             false if self.context.name(ty).is_some_and(is_union) => Err(Untagged::Type),
             false => Ok(()),
         }
     }
 
-    /// Refuses a type at a place of another one.
+    /// Returns an error if `asked` is not the type in memory, which is `there`.
     fn same(&mut self, there: Type, asked: Type) -> Result<(), Untagged> {
         self.refuse(there)?;
         if there == asked {
@@ -253,7 +253,7 @@ impl Follower<'_, '_> {
         }
     }
 
-    /// Refuses a type that an object does not begin with.
+    /// Returns an error if an object of type `declared` does not begin with type `asked`.
     fn begins_with(&mut self, mut declared: Type, asked: Type) -> Result<(), Untagged> {
         loop {
             let result = self.same(declared, asked);

@@ -7,13 +7,13 @@ use tbaa_types::{Type, TypeKind};
 
 use crate::error::Untagged;
 
-/// The most `getelementptr`s and casts that are followed.
+/// The largest number of `getelementptr`s and casts that are followed.
 const LONGEST: usize = 64;
 
-/// The pointers of a function.
+/// A function, with the pointers whose origin cannot be followed.
 pub(crate) struct Pointers<'f, 't> {
     pub(crate) function: &'f Function<'t>,
-    /// Results of `phi`, `select` and `freeze` that may point into an object.
+    /// Pointers from a `phi`, `select` or `freeze` that may point into the middle of an object.
     inside: HashSet<Value>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Pointers<'f, 't> {
 pub(crate) enum Head {
     /// A pointer of unknown origin.
     Value(Value),
-    /// A pointer that is loaded from a stack slot; two loads are most likely equal.
+    /// A pointer that is loaded from a stack slot. Two loads probably give the same pointer.
     Loaded(Value),
     /// A stack slot.
     Slot(Value),
@@ -30,7 +30,7 @@ pub(crate) enum Head {
     Global(Value),
 }
 
-/// A `getelementptr`: its type, and its indices; `None` for a variable one.
+/// The type and the indices of a `getelementptr`. A variable index is `None`.
 pub(crate) struct Indices {
     pub(crate) ty: Type,
     pub(crate) list: Vec<Option<u64>>,
@@ -41,8 +41,8 @@ impl<'f, 't> Pointers<'f, 't> {
         Pointers { function, inside: inside(function) }
     }
 
-    /// Follows a pointer back to its origin, and returns the `getelementptr`s in between, first to
-    /// last.
+    /// Follows a pointer back to its origin, and returns the origin and the `getelementptr`s from
+    /// there, in order.
     pub(crate) fn way(&self, pointer: Value) -> Result<(Head, Vec<Indices>), Untagged> {
         let function = self.function;
         let (mut pointer, mut steps) = (pointer, Vec::new());
@@ -88,13 +88,13 @@ impl<'f, 't> Pointers<'f, 't> {
     }
 }
 
-/// Returns whether a `getelementptr` steps over nothing, and into nothing.
+/// Returns whether a `getelementptr` has the single index 0, so that it changes nothing.
 fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
     matches!(function.operands(inst), &[_, index] if function.def(index) == Def::Integer(0))
 }
 
-/// Returns the results of `phi`, `select` and `freeze` on pointers into objects. Pointers that only
-/// step over whole objects are excluded.
+/// Returns the results of `phi`, `select` and `freeze` that may point into the middle of an object.
+/// Pointers that are only moved by whole objects do not count.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|inst| joins(inst.opcode)) {

@@ -1,4 +1,4 @@
-//! Types without their names; and base types that end with a member.
+//! Identifies types by their structure, and makes the base types of tags from their members.
 
 use tbaa::parts::fnv;
 use tbaa::parts::table::{HashMap, IndexSet};
@@ -7,33 +7,33 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 
 use crate::options::Options;
 
-/// The deepest nesting of types that is examined.
+/// The greatest nesting depth of types that is examined.
 const DEEPEST: usize = 64;
 
-/// The longest name of a base type that lists all members, in bytes.
+/// The largest length in bytes of a base type's name that lists all members.
 const NAME: usize = 60;
 
-/// A type without its name, by its index.
+/// The structure of a type, without its name. Inner types are indices of other shapes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Shape {
-    /// A scalar, or a type that is never examined further.
+    /// A scalar, or a type that is not examined further.
     Scalar(String),
-    /// An array: its element, and their number.
+    /// An array: its element, and the number of elements.
     Array(u32, u64),
     /// A struct: its members, each with its offset in bytes.
     Struct { members: Vec<(u64, u32)>, nominal: Option<Box<[u8]>> },
 }
 
-/// The item at a place of a base type.
+/// The last member of a base type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Item {
-    /// A shape.
+    /// A scalar, by the index of its shape.
     Scalar(u32),
-    /// A base type.
+    /// A struct, by the index of its base type.
     Base(u32),
 }
 
-/// A base type: the members before the last one, and the last member.
+/// A base type: the members before the last one (also a base type), and the last member.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Base {
     pub(crate) before: Option<u32>,
@@ -42,7 +42,7 @@ pub(crate) struct Base {
     nominal: Option<Box<[u8]>>,
 }
 
-/// The shapes of a module's types, and the base types that tags need.
+/// The shapes of a module's types, and the base types for tags.
 pub(crate) struct Shapes<'c> {
     context: &'c Context,
     layouts: Layouts<'c>,
@@ -51,18 +51,18 @@ pub(crate) struct Shapes<'c> {
     known: HashMap<Type, Option<u32>>,
     shapes: IndexSet<Shape>,
     bases: IndexSet<Base>,
-    /// For each base, its members as text, for its name.
+    /// For each base type, the list of its members as text.
     names: Vec<String>,
-    /// For each struct, the base types that end at each of its members.
+    /// For each struct, the base types that have its first 0, 1, 2, ... members.
     prefixes: HashMap<u32, Vec<Option<u32>>>,
 }
 
-/// One step into a type.
+/// A step into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
-    /// To a member, by its position.
+    /// To the member at this position.
     Member(usize),
-    /// To any element.
+    /// To any element of an array.
     Element,
 }
 
@@ -91,7 +91,7 @@ impl<'c> Shapes<'c> {
         Shapes { context, layouts, nominal, unions, known, shapes, bases, names, prefixes }
     }
 
-    /// Returns a type's shape; `None` of one without a size that is known, or nested too deep.
+    /// Returns a type's shape, or `None` if its size is unknown or its nesting is too deep.
     pub(crate) fn of(&mut self, ty: Type) -> Option<u32> {
         self.at_depth(ty, 0)
     }
@@ -125,12 +125,12 @@ impl<'c> Shapes<'c> {
             }
             kind => Shape::Scalar(match kind {
                 TypeKind::Int(1 | 8) => BYTE.to_owned(),
-                // A typed pointer of LLVM before 15; programs cast these freely, so the target is
-                // ignored.
+                // A typed pointer, as in LLVM before 15. Programs cast these freely, so the pointee
+                // is ignored.
                 TypeKind::Pointer { address_space: 0, .. } => "ptr".to_owned(),
                 TypeKind::Pointer { address_space: space, .. } => format!("ptr addrspace({space})"),
                 TypeKind::Primitive(_) | TypeKind::Int(_) => self.context.display(ty).to_string(),
-                // A vector, or a type that the target defines, is known by its size alone.
+                // Only the size matters of a vector, or of a type that the target defines.
                 _ => format!("{} opaque bytes", size.min),
             }),
         };
@@ -154,12 +154,12 @@ impl<'c> Shapes<'c> {
         &self.bases
     }
 
-    /// Returns a base type's name: its members, each with its offset.
+    /// Returns a base type's name, which lists its members with their offsets.
     pub(crate) fn name(&self, base: u32) -> String {
         format!("{{{}}}", self.names[base as usize])
     }
 
-    /// Returns the base type that ends at a path's member, and the member's offset in bytes.
+    /// Returns the base type that ends with a path's member, and the member's offset in it.
     pub(crate) fn cut(&mut self, shape: u32, path: &[Index]) -> Option<(Item, u64)> {
         match (path.split_first(), self.get(shape)) {
             (None, Shape::Scalar(_)) => Some((Item::Scalar(shape), 0)),
@@ -174,7 +174,7 @@ impl<'c> Shapes<'c> {
         }
     }
 
-    /// Returns the item for a shape as a member; `None` if it has no bytes.
+    /// Returns a member of this shape, or `None` if the shape has no bytes.
     fn whole(&mut self, mut shape: u32) -> Option<Item> {
         loop {
             match self.get(shape) {
@@ -188,7 +188,7 @@ impl<'c> Shapes<'c> {
         }
     }
 
-    /// Returns the first `len` members of a struct; `None` if they have no bytes.
+    /// Returns a struct's first `len` members as a base type, or `None` if they have no bytes.
     fn prefix(&mut self, shape: u32, len: usize) -> Option<u32> {
         if !self.prefixes.contains_key(&shape) {
             let Shape::Struct { members, nominal } = self.get(shape).clone() else { return None };
@@ -206,7 +206,7 @@ impl<'c> Shapes<'c> {
         *self.prefixes[&shape].get(len)?
     }
 
-    /// Appends a member to others. The first member of a struct is not separate from the struct
+    /// Returns a base type with one more member. A struct that is the first member is returned
     /// itself.
     fn append(
         &mut self,
@@ -245,9 +245,9 @@ impl<'c> Shapes<'c> {
         Item::Base(at as u32)
     }
 
-    /// Returns whether one tag's access may be inside the other's.
+    /// Returns whether the access of one tag may be inside the access of the other.
     ///
-    /// LLVM: `matchAccessTags` of the old format.
+    /// LLVM: `matchAccessTags` for the old format.
     pub(crate) fn may_alias(&self, a: (Item, u64), b: (Item, u64)) -> bool {
         self.reaches(a, b) || self.reaches(b, a)
     }

@@ -1,4 +1,4 @@
-//! A module's accesses with tags.
+//! Finds the tags of a module's accesses, and adds them to its text.
 
 use std::collections::BTreeMap;
 
@@ -14,45 +14,45 @@ use crate::overlaps::Overlaps;
 use crate::places::{Accesses, Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
 
-/// The root of all tags in this crate.
+/// The name of the root above all types that this crate makes.
 const ROOT: &str = "types by structure";
 
 /// An access that gets a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaggedAccess {
-    /// Its index in [`Module::instructions`].
+    /// The index of the access in [`Module::instructions`].
     pub instruction: usize,
-    /// The tag.
+    /// The tag, which is in [`Tags::graph`].
     pub tag: TagId,
 }
 
 /// A load, store or atomic access that gets no tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UntaggedAccess {
-    /// Its index in [`Module::instructions`].
+    /// The index of the access in [`Module::instructions`].
     pub instruction: usize,
-    /// The reason why it gets none.
+    /// The reason why it gets no tag.
     pub why: Untagged,
 }
 
-/// The tags of a module, and the accesses that get none.
+/// The tags for a module, and the accesses that get none.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Tags {
-    /// The nodes of the tags.
+    /// The graph that contains the tags.
     pub graph: Graph,
     /// The accesses that get a tag, in the module's order.
     pub tags: Vec<TaggedAccess>,
     /// The other loads, stores and atomic accesses.
     pub untagged: Vec<UntaggedAccess>,
-    /// Names in the options that the module does not define.
+    /// Names in the options that match no type of the module.
     pub unknown: Vec<String>,
 }
 
 /// Finds tags for the accesses of a module.
 ///
-/// Run it before LLVM's passes: they make `getelementptr`s that count bytes, and accesses through
-/// these get no tag.
+/// Call this before LLVM's passes. They replace `getelementptr`s on struct types by others that
+/// count bytes, and accesses through these get no tag.
 ///
 /// ```
 /// use tbaa_tag::{Options, tag};
@@ -78,7 +78,7 @@ pub struct Tags {
 ///
 /// # Errors
 ///
-/// [`TagError`]: the module has no data layout, or its language allows what tags forbid.
+/// Returns [`TagError`] if the module has no data layout, or its language allows what tags forbid.
 pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
@@ -93,7 +93,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     }
     let is_bytes = |place: &Result<_, _>| matches!(place, Err(Untagged::Bytes));
     if !found.has_structs && places.iter().any(|(_, place)| is_bytes(place)) {
-        // If no step of an address names a member, its access may still be to a member.
+        // If the `getelementptr`s count bytes and name no struct, any access may be to a member.
         for (_, place) in places.iter_mut().filter(|place| place.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }
@@ -124,10 +124,10 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
 
 /// Finds tags of declared types for the accesses of a module.
 ///
-/// The struct types `%struct.X`, `%class.X`, `%union.X` and `%X` are the declared record `X`, also
-/// with the number that LLVM puts behind a name. An access gets the tag of a declared member if its
-/// `getelementptr`s lead through such a type to the member's offset, by the records and arrays that
-/// are declared there, and the access has the member's size. The program must keep to
+/// The module's struct types `%struct.X`, `%class.X`, `%union.X` and `%X` mean the declared record
+/// `X`, also with a number that LLVM appended. An access gets the tag of a declared member under
+/// two conditions. Its `getelementptr`s lead through such a type to the member's offset, passing
+/// the declared records and arrays; and the access has the member's size. The program must keep
 /// [`DECLARED_PROMISE`](crate::DECLARED_PROMISE).
 ///
 /// ```
@@ -154,8 +154,8 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
 ///
 /// # Errors
 ///
-/// As [`tag`]; [`TagError::Layout`] if a struct type of the module contradicts the declared record
-/// of its name.
+/// Fails as [`tag`] does, and with [`TagError::Layout`] if a struct type of the module contradicts
+/// the declared record with its name.
 pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, TagError> {
     let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
@@ -166,7 +166,7 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
         let is_store = module.instructions()[instruction].opcode == Opcode::Store;
         let is_constant = |tag| declared.graph.tag(tag).is_ok_and(|tag| tag.immutable);
         match tag {
-            // LLVM takes it for a store that changes nothing.
+            // For LLVM, a store with such a tag changes nothing.
             Ok(tag) if is_store && is_constant(tag) => {
                 untagged.push(UntaggedAccess { instruction, why: Untagged::Constant });
             }
@@ -177,7 +177,7 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
     Ok(Tags { graph: declared.graph, tags, untagged, unknown: Vec::new() })
 }
 
-/// Reads the accesses of a module that may get tags.
+/// Reads the module's accesses, and the sizes of its types.
 fn read(module: &Module<'_>) -> Result<(Accesses, Sizes), TagError> {
     if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
@@ -201,11 +201,11 @@ impl Tags {
         counts
     }
 
-    /// Returns the module's text with the tags.
+    /// Returns the module's text with the tags added.
     ///
     /// # Errors
     ///
-    /// [`TextError`], if the end of an instruction cannot be found.
+    /// Returns a [`TextError`] if the end of an instruction cannot be found.
     pub fn to_bytes(&self, module: &Module<'_>) -> Result<Vec<u8>, TextError> {
         let mut rewriter = Rewriter::new(module);
         let numbers = rewriter.define_graph(&self.graph)?;
@@ -216,7 +216,7 @@ impl Tags {
     }
 }
 
-/// Returns the language of a module if tags would be wrong for it.
+/// Returns the module's language if tags would be wrong for it.
 fn language(text: &[u8]) -> Option<&'static str> {
     const SIGNS: [(&[u8], &str); 4] = [
         (b"!\"rustc version ", "Rust"),
@@ -229,7 +229,7 @@ fn language(text: &[u8]) -> Option<&'static str> {
     lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|line| line.1).next()
 }
 
-/// Makes the tags of accesses, and a graph with the base types that they need.
+/// Makes the tags of accesses, in a graph with the base types that they need.
 fn made(
     shapes: &Shapes<'_>,
     places: &[(usize, Place)],
@@ -241,7 +241,7 @@ fn made(
     let needed = needed(shapes, places);
     let root = graph.builder().root(ROOT)?;
     let mut types: HashMap<Item, TypeId> = HashMap::default();
-    // The builder gives equal nodes one id.
+    // The builder returns the same id for equal nodes.
     let scalar = |graph: &mut Graph, shape: u32| {
         let Shape::Scalar(name) = shapes.get(shape) else { unreachable!("it is a scalar") };
         graph.builder().scalar_type(name, root)
@@ -265,7 +265,7 @@ fn made(
     Ok((graph, tags))
 }
 
-/// Returns the base types that the tags need. Each needs only earlier ones.
+/// Returns for each base type whether the tags need it. A base type refers only to earlier ones.
 fn needed(shapes: &Shapes<'_>, places: &[(usize, Place)]) -> Vec<bool> {
     let bases: &IndexSet<Base> = shapes.bases();
     let mut needed = vec![false; bases.len()];

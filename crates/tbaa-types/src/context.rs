@@ -1,4 +1,4 @@
-//! The store of types: uniqued, named by checked ids.
+//! The store of types. Equal types have equal ids, and ids are checked to belong to the store.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,11 +11,11 @@ use super::kind::{
 use crate::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
 
 pub(super) const LIMIT: usize = 1 << 31;
-/// The name of a numbered struct.
+/// The name index of a numbered struct, which has no name.
 pub(super) const UNNAMED: u32 = u32::MAX;
 
-/// A type without its parts: the symbol of the ranked alphabet, and all of its
-/// parameters that are no types.
+/// A type without its parts (the types that it consists of): its kind, and all parameters that are
+/// not types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Symbol {
     Primitive(Primitive),
@@ -36,12 +36,12 @@ pub(super) struct Record {
     pub(super) count: u32,
 }
 
-/// A uniquing store of LLVM-style types.
+/// A store of LLVM-style types.
 ///
-/// Every type except identified structs is stored once: two ids are equal exactly when the types
-/// are. Each identified struct is a type of its own. It is opaque until [`Context::set_body`], and
-/// completing it moves no other type. Names are unique: a struct with a name that is already used
-/// gets a suffix `.N`. Functions panic if a type was issued by another context, unless they return
+/// Every type except identified structs is stored once: two ids are equal exactly if the types are
+/// equal. Each identified struct is a separate type. It is opaque until [`Context::set_body`],
+/// which changes no other type's id. Names are unique: a struct whose name is already used gets a
+/// suffix `.N`. Methods panic if a type is from another context, unless they return
 /// [`TypeError::ForeignId`].
 ///
 /// ```
@@ -70,20 +70,20 @@ pub struct Context {
     pub(super) parts: Vec<Type>,
     pub(super) strings: IndexSet<Box<[u8]>>,
     pub(super) ints: IndexSet<Box<[u32]>>,
-    /// The identified struct of each name, by the name's number in `strings`.
+    /// The identified struct with each name. The key is the name's index in `strings`.
     pub(super) named: HashMap<u32, u32>,
-    /// LLVM's `NamedStructTypesUniqueID`: the suffix of the next clash.
+    /// The next suffix for a name in use: LLVM's `NamedStructTypesUniqueID`.
     pub(super) next_suffix: u64,
-    /// Index of each type but the identified structs, hashed by its symbol and parts.
+    /// The index of each type except identified structs, hashed by symbol and parts.
     pub(super) unique: HashTable<u32>,
     pub(super) hasher: DefaultHashBuilder,
     pub(super) identified: Vec<u32>,
     /// The structs without a name, in order.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs that some type contains: only their completion can close a cycle.
+    /// Opaque structs that another type contains. Only completing one of these can close a cycle.
     pub(super) held: HashSet<u32>,
-    /// True if these are the types of several modules, merged without completing opaque ones. Then
-    /// the numbers in names have no meaning.
+    /// True if the context has the merged types of several modules, without completing opaque
+    /// structs. Then the numbers in names have no meaning.
     #[cfg_attr(not(feature = "equal"), expect(dead_code))]
     pub(super) is_part: bool,
 }
@@ -95,7 +95,7 @@ impl Default for Context {
 }
 
 impl Context {
-    /// Returns a context of the primitive types.
+    /// Returns a context that has only the primitive types.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let record =
@@ -117,22 +117,22 @@ impl Context {
         }
     }
 
-    /// Returns how many types the context holds.
+    /// Returns the number of types in the context.
     pub fn type_count(&self) -> usize {
         self.records.len()
     }
 
-    /// Returns every type, in the order in which they were made, primitive types first.
+    /// Returns all types, in the order in which they were made. Primitive types come first.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + ExactSizeIterator + '_ {
         (0..self.records.len() as u32).map(|index| self.id(index))
     }
 
-    /// Returns every identified struct, in the order in which they were made.
+    /// Returns all identified structs, in the order in which they were made.
     pub fn structs(&self) -> impl DoubleEndedIterator<Item = Type> + ExactSizeIterator + '_ {
         self.identified.iter().map(|&index| self.id(index))
     }
 
-    /// Returns whether this context issued `ty`.
+    /// Returns whether `ty` belongs to this context.
     pub fn owns(&self, ty: Type) -> bool {
         ty.stamp == self.stamp && ty.index() < self.records.len()
     }
@@ -141,7 +141,7 @@ impl Context {
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by another context.
+    /// Panics if `ty` is from another context.
     pub fn kind(&self, ty: Type) -> TypeKind<'_> {
         let parts = self.parts(ty);
         match self.symbol(ty) {
@@ -175,12 +175,12 @@ impl Context {
         }
     }
 
-    /// Returns the parts of a type: elements, the pointee, or the result and then the parameters.
-    /// An opaque struct has none.
+    /// Returns the parts of a type: the elements, the pointee, or the result and the parameters. An
+    /// opaque struct has none.
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by another context.
+    /// Panics if `ty` is from another context.
     ///
     /// LLVM: `Type::subtypes`.
     pub fn parts(&self, ty: Type) -> &[Type] {
@@ -194,12 +194,12 @@ impl Context {
         self.numbered.get(index).map(|&ty| self.id(ty))
     }
 
-    /// Returns the name of an identified struct; `None` for any other type and
-    /// for a numbered struct.
+    /// Returns the name of an identified struct, or `None` for any other type and for a numbered
+    /// struct.
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by another context.
+    /// Panics if `ty` is from another context.
     pub fn name(&self, ty: Type) -> Option<&[u8]> {
         match self.symbol(ty) {
             Symbol::Identified { name, .. } if name != UNNAMED => {
@@ -209,7 +209,7 @@ impl Context {
         }
     }
 
-    /// Returns the identified struct of a name.
+    /// Returns the identified struct with this name.
     ///
     /// LLVM: `StructType::getTypeByName`.
     pub fn struct_by_name(&self, name: &[u8]) -> Option<Type> {
@@ -222,11 +222,11 @@ impl Context {
         self.id(primitive as u32)
     }
 
-    /// Returns the integer type of `bits` bits.
+    /// Returns the integer type with `bits` bits.
     ///
     /// # Errors
     ///
-    /// [`TypeError::IntWidth`], [`TypeError::Full`]. LLVM: `IntegerType::get`.
+    /// Returns [`TypeError::IntWidth`] or [`TypeError::Full`]. LLVM: `IntegerType::get`.
     pub fn int(&mut self, bits: u32) -> Result<Type, TypeError> {
         if !(1..=MAX_INT_BITS).contains(&bits) {
             return Err(TypeError::IntWidth(bits.into()));
@@ -234,11 +234,11 @@ impl Context {
         self.unique(Symbol::Int(bits), &[])
     }
 
-    /// Returns the opaque pointer type of an address space: `ptr`.
+    /// Returns the opaque pointer type `ptr` of an address space.
     ///
     /// # Errors
     ///
-    /// [`TypeError::AddressSpace`], [`TypeError::Full`]. LLVM: `PointerType::get`.
+    /// Returns [`TypeError::AddressSpace`] or [`TypeError::Full`]. LLVM: `PointerType::get`.
     pub fn pointer(&mut self, address_space: u32) -> Result<Type, TypeError> {
         if address_space >= ADDRESS_SPACES {
             return Err(TypeError::AddressSpace(address_space.into()));
@@ -246,11 +246,11 @@ impl Context {
         self.unique(Symbol::Pointer { address_space }, &[])
     }
 
-    /// Returns the type `pointee*` of LLVM before 17.
+    /// Returns the type `pointee*`, which LLVM had before version 17.
     ///
     /// # Errors
     ///
-    /// As [`Context::pointer`]; [`TypeError::Element`] for `void*` and the like.
+    /// Fails as [`Context::pointer`] does, or with [`TypeError::Element`] for types such as `void`.
     pub fn typed_pointer(&mut self, pointee: Type, address_space: u32) -> Result<Type, TypeError> {
         use Primitive::{Label, Metadata, Token, Void, X86Amx};
         if address_space >= ADDRESS_SPACES {
@@ -261,12 +261,12 @@ impl Context {
         self.unique(Symbol::Pointer { address_space }, &[pointee])
     }
 
-    /// Returns the type of `len` elements in a row.
+    /// Returns the type of arrays with `len` elements.
     ///
     /// # Errors
     ///
-    /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
-    /// LLVM: `ArrayType::get`.
+    /// Returns [`TypeError::Element`], [`TypeError::ForeignId`] or [`TypeError::Full`]. LLVM:
+    /// `ArrayType::get`.
     pub fn array(&mut self, element: Type, len: u64) -> Result<Type, TypeError> {
         use Primitive::{Label, Metadata, Token, Void, X86Amx};
         let place = "an element of an array";
@@ -278,9 +278,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::VectorLength`]; [`TypeError::Element`] unless the elements
-    /// are integers, floating-point numbers or pointers; as [`Context::array`].
-    /// LLVM: `VectorType::get`.
+    /// Returns [`TypeError::VectorLength`] for length 0, and [`TypeError::Element`] unless the
+    /// elements are integers, floating-point numbers or pointers. Otherwise fails as
+    /// [`Context::array`] does. LLVM: `VectorType::get`.
     pub fn vector(&mut self, element: Type, count: ElementCount) -> Result<Type, TypeError> {
         let (len, scalable) = (count.min(), count.is_scalable());
         if len == 0 {
@@ -289,7 +289,7 @@ impl Context {
         let fits = match self.checked(element)?.symbol {
             Symbol::Primitive(primitive) => primitive.is_floating_point(),
             Symbol::Int(_) | Symbol::Pointer { .. } => true,
-            // LLVM's own test type is the only one with that property.
+            // LLVM allows no other target type than this test type in a vector.
             Symbol::Target { name, .. } => {
                 *self.strings[name as usize] == *b"llvm.test.vectorelement"
             }
@@ -301,13 +301,13 @@ impl Context {
         self.unique(Symbol::Vector { len, scalable }, &[element])
     }
 
-    /// Returns the type of functions from `params` to `result`.
-    /// Fails as [`Context::array`] does. LLVM: `FunctionType::get`.
+    /// Returns the type of functions from `params` to `result`. Fails as [`Context::array`] does.
+    /// LLVM: `FunctionType::get`.
     pub fn function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, false)
     }
 
-    /// Returns the type of functions from `params`, and more, to `result`.
+    /// Returns the type of functions from `params` and a variable number of arguments to `result`.
     /// Fails as [`Context::array`] does. LLVM: `FunctionType::get` with `isVarArg`.
     pub fn variadic_function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, true)

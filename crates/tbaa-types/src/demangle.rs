@@ -1,34 +1,34 @@
-//! Demangles names of C++ types and functions.
+//! Demangles the names of C++ types and functions.
 
 use std::fmt;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions};
 
-/// The most bytes of a mangled name, and of its demangled name. A mangled name can refer to its own
-/// parts, so the demangled name can be exponentially long.
+/// The largest length in bytes of a mangled name, and of its demangled name. A mangled name can
+/// refer to its own parts, so the demangled name can be exponentially long.
 const LENGTH: usize = 4 << 10;
 
-/// The greatest depth to which a name's parts may nest.
+/// The greatest depth to which the parts of a name may be nested.
 const DEPTH: u32 = 64;
 
-/// Returns the source name of a type whose name in clang's metadata is `name`: `foo::vec` for
-/// `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` for `_ZTSSt6vectorIiSaIiEE`. `None`
-/// if it is not a mangled name.
+/// Returns the source name of a type with this name in clang's metadata: `foo::vec` for
+/// `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` for `_ZTSSt6vectorIiSaIiEE`. Returns
+/// `None` if the name is not mangled.
 pub fn demangled(name: &[u8]) -> Option<String> {
     let source = name.starts_with(b"_ZTS").then(|| in_source(name))??;
     source.strip_prefix("typeinfo name for ").map(str::to_owned)
 }
 
-/// Returns the source name of the function with the symbol `name`: `geo::sum(vec*)` for
-/// `_ZN3geo3sumEP3vec`. `None` if it is not a mangled name.
+/// Returns the source name of the function with this symbol: `geo::sum(vec*)` for
+/// `_ZN3geo3sumEP3vec`. Returns `None` if the name is not mangled.
 pub fn demangled_function(name: &[u8]) -> Option<String> {
     name.starts_with(b"_Z").then(|| in_source(name))?
 }
 
-/// The most bytes of a name that is shown with all its template arguments.
+/// The largest length in bytes of a name that is shown with all its template arguments.
 const SHORT: usize = 80;
 
-/// Shortens a name that is too long to show: replaces inner template arguments,
+/// Shortens a name that is too long to show. Replaces inner template arguments, as in
 /// `json::value<...>(int)`, and finally the parameters.
 pub fn folded(name: String) -> String {
     if name.len() <= SHORT {
@@ -49,14 +49,14 @@ pub fn folded(name: String) -> String {
     shorter
 }
 
-/// Replaces template arguments that are nested in more than `deepest` others. Returns `None` if the
-/// brackets do not match.
+/// Replaces template arguments that are nested inside more than `deepest` others. Returns `None` if
+/// the brackets do not match.
 fn cut(name: &str, deepest: usize) -> Option<String> {
     let mut out = String::new();
     let mut depth = 0;
     for (at, c) in name.char_indices() {
         let before = name[..at].trim_end_matches(['<', '>', '=', '-']);
-        // `operator<<` has no arguments, and `->` ends none.
+        // `operator<<` has no template arguments, and `->` does not end any.
         let is_sign = before.ends_with("operator") || c == '>' && name[..at].ends_with('-');
         match c {
             '<' if !is_sign => {
@@ -97,7 +97,7 @@ fn in_source(name: &[u8]) -> Option<String> {
     Some(source.0)
 }
 
-/// A demangled name. Writing more than [`LENGTH`] bytes is an error.
+/// A demangled name. Writing more than [`LENGTH`] bytes to it is an error.
 struct Bounded(String);
 
 impl DemangleWrite for Bounded {
@@ -114,7 +114,7 @@ impl DemangleWrite for Bounded {
 mod tests {
     use super::{demangled, demangled_function};
 
-    /// Compares with `demangle.txt`. Names of types begin with `_ZTS`; the others are functions.
+    /// Compares with `demangle.txt`. Type names begin with `_ZTS`; the other names are functions.
     #[test]
     fn names_in_the_source() {
         for line in include_str!("demangle.txt").lines() {
@@ -156,7 +156,7 @@ mod tests {
     fn hostile_names_end() {
         let deep = format!("_ZTS{}S", "1AI".repeat(1000));
         assert_eq!(demangled(deep.as_bytes()), None);
-        // Each argument is twice as long as the one before.
+        // Each template argument is twice as long as the one before.
         let twice: String = (0..30).map(|at| format!("1AIS{at}_S{at}_E")).collect();
         assert_eq!(demangled(format!("_ZTSN1B{twice}E").as_bytes()), None);
         assert_eq!(demangled(&[b"_ZTS1".as_slice(), &[b'S'; 5000]].concat()), None);

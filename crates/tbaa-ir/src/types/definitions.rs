@@ -1,14 +1,14 @@
-//! Reading a module's struct types into a context.
+//! Reads a module's struct type definitions into a context.
 
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use super::parse::{Names, Parser, Resolved, checked};
 use tbaa::parts::table::IndexMap;
 use tbaa_types::{Context, Type};
 
-/// The types of the names in one module's text, in a context.
+/// Maps the type names in one module's text to types of a context.
 ///
-/// A struct's name in the text and in the context differ if the context already had a struct of
-/// that name, or if the text has a number.
+/// A struct's name in the context differs from its name in the text if the context already had a
+/// struct of that name, or if the text numbers the struct, as in `%0`.
 #[derive(Clone, Default, Debug)]
 pub struct Definitions {
     names: IndexMap<Box<[u8]>, Type>,
@@ -26,24 +26,24 @@ impl Definitions {
         self.numbers.get(&number).copied()
     }
 
-    /// Returns the numbers with their types, in the order in which the text first uses them.
+    /// Returns the numbered types, in the order in which the text first uses them.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
         self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
-    /// Returns the names with their types, in the order in which the text first uses them.
+    /// Returns the named types, in the order in which the text first uses them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&[u8], Type)> {
         self.names.iter().map(|(name, &ty)| (&name[..], ty))
     }
 }
 
-/// The definitions of a text while they are read.
+/// The state of reading a text's type definitions.
 pub(super) struct Reading<'t> {
     pub(super) lexer: Tokens<'t>,
     names: Entries<'t>,
 }
 
-/// The facts about each name.
+/// The type of each name, and whether it is defined.
 type Entries<'t> = IndexMap<Local<'t>, Entry>;
 
 struct Entry {
@@ -107,7 +107,7 @@ impl<'t> Reading<'t> {
         lexer.at = body;
         if !is_struct {
             let ty = Parser::new(lexer, context, names).ty()?;
-            // LLVM allows a forward reference to a struct only.
+            // LLVM allows forward references only to structs.
             if names.contains_key(&name) {
                 return Err(lexer.refuse(from, ParseErrorKind::UsedBefore(name.to_string())));
             }
@@ -126,13 +126,13 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Ends the reading: with an error if a struct contains itself, or a name is not defined.
+    /// Returns the definitions, or an error if a struct contains itself or a name is not defined.
     pub(super) fn finish(
         self,
         context: &mut Context,
         read: Result<(), ParseError>,
     ) -> Result<Definitions, ParseError> {
-        // First of all: no context holds a struct that contains itself.
+        // This comes first, because no context may hold a struct that contains itself.
         if let Some(ty) = context.find_cycle(self.names.values().map(|entry| entry.ty)) {
             let entry = self.names.values().find(|entry| entry.ty == ty);
             let offset = entry.map_or(0, |entry| entry.offset);

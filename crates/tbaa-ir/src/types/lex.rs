@@ -1,4 +1,4 @@
-//! The tokens of types, and what can be wrong with a type's text.
+//! The lexer for types, and the errors in a type's text.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,24 +11,24 @@ use tbaa_types::{Packing, TypeError};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else is required here.
+    /// Something else is expected here: the field says what.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// A struct that is not defined.
+    /// A struct is used but not defined.
     #[error("type {0} is used and not defined; add `{0} = type ...`")]
     Undefined(String),
-    /// A second definition of one name.
+    /// A name is defined twice.
     #[error("type {0} is defined a second time")]
     Redefined(String),
-    /// A type that is not a struct, used before its definition.
+    /// A type that is not a struct is used before its definition.
     #[error("type {0} is no struct and is used before this; move it up")]
     UsedBefore(String),
-    /// A type that the context refuses.
+    /// The type is invalid: the inner error says why.
     #[error(transparent)]
     Type(TypeError),
 }
 
-/// An error in the text of a type, and where.
+/// An error in the text of a type, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("{line}:{column}: {kind}")]
@@ -43,7 +43,7 @@ pub struct ParseError {
     pub column: usize,
 }
 
-/// The tokens of types, with white space and comments before them.
+/// A lexer for types. Its methods skip white space and comments before a token.
 pub(super) struct Tokens<'t>(Lexer<'t>);
 
 impl<'t> Deref for Tokens<'t> {
@@ -84,7 +84,7 @@ impl<'t> Tokens<'t> {
         self.at == self.text.len()
     }
 
-    /// Takes punctuation if it comes next.
+    /// Skips a punctuation token, and returns whether it was next.
     pub(super) fn take(&mut self, token: &str) -> bool {
         self.skip();
         self.eat(token.as_bytes())
@@ -106,7 +106,7 @@ impl<'t> Tokens<'t> {
         self.integer().ok_or_else(|| self.wanted(wanted))
     }
 
-    /// Takes the start of a struct body if one comes next.
+    /// Skips `{` or `<{`, the start of a struct body, if it is next.
     pub(super) fn open_struct(&mut self) -> Option<Packing> {
         let before = self.at;
         let packing = if self.take("<") { Packing::Packed } else { Packing::Padded };
@@ -117,7 +117,7 @@ impl<'t> Tokens<'t> {
         None
     }
 
-    /// Takes the end of a struct body if it comes next.
+    /// Skips the end of a struct body, and returns whether it was next.
     pub(super) fn close_struct(&mut self, packing: Packing) -> bool {
         let before = self.at;
         let closed = self.take("}") && (packing == Packing::Padded || self.take(">"));
@@ -127,14 +127,14 @@ impl<'t> Tokens<'t> {
         closed
     }
 
-    /// Takes a word if it comes next.
+    /// Skips a word, and returns whether it was next.
     pub(super) fn keyword(&mut self, wanted: &str) -> bool {
         self.skip();
         self.eat_word(wanted.as_bytes())
     }
 
-    /// Takes a number; one of more than 64 bits counts as 2^64-1, which is out
-    /// of range wherever a range is checked.
+    /// Reads an integer. One of more than 64 bits is read as 2^64-1, which fails every later range
+    /// check.
     pub(super) fn integer(&mut self) -> Option<u64> {
         self.skip();
         let rest = &self.text[self.at..];
@@ -143,7 +143,7 @@ impl<'t> Tokens<'t> {
         (len > 0).then(|| saturating(&rest[..len]))
     }
 
-    /// Takes a quoted string, with LLVM's escapes resolved.
+    /// Reads a quoted string, and resolves its escapes.
     pub(super) fn string(&mut self) -> Result<Vec<u8>, ParseError> {
         self.skip();
         if self.peek() != Some(b'"') {
@@ -154,14 +154,14 @@ impl<'t> Tokens<'t> {
         quoted.map_err(|_| self.wanted("a string that ends"))
     }
 
-    /// Takes a local name such as `%struct.Point`, `%"a b"` or `%0`.
+    /// Reads a local name such as `%struct.Point`, `%"a b"` or `%0`.
     pub(super) fn local(&mut self) -> Result<Local<'t>, ParseError> {
         const WANTED: &str = "a type name such as %struct.Point";
         self.expect("%", WANTED)?;
         if self.peek() == Some(b'"') {
             return self.string().map(|name| Local::Name(name.into()));
         }
-        // The first byte of a number is not a letter, so a name and a number never meet.
+        // A bare name does not begin with a digit, so this is a number.
         if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             return Ok(Local::Number(self.integer().unwrap_or(u64::MAX)));
         }
@@ -172,7 +172,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// A text's name for a type.
+/// A type's name in the text: `%name` or `%0`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Local<'t> {
     Name(std::borrow::Cow<'t, [u8]>),

@@ -1,4 +1,4 @@
-//! Reads the text of LLVM's types.
+//! Parses LLVM types from text.
 
 mod definitions;
 mod lex;
@@ -13,17 +13,17 @@ use definitions::Reading;
 use lex::{Local, Tokens, saturating};
 use parse::{OwnNames, Parser};
 
-/// Reads types into a [`Context`]. To write one, use [`Context::display`].
+/// Parses types into a [`Context`]. To print a type, use [`Context::display`].
 pub trait ReadTypes {
     /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
     ///
-    /// Struct names are looked up in this context. The output of [`Context::display`] is read as the
-    /// same type. Types of every LLVM since 3.0 are read; `x86_mmx` becomes `<1 x i64>`, as in LLVM
-    /// 20.
+    /// Struct names are looked up in this context. The output of [`Context::display`] parses to the
+    /// same type. The syntax of every LLVM since 3.0 is accepted; `x86_mmx` becomes `<1 x i64>`, as
+    /// in LLVM 20.
     ///
     /// # Errors
     ///
-    /// [`ParseError`]; the types read before the error stay in the context.
+    /// Returns a [`ParseError`]; the types read before the error stay in the context.
     ///
     /// ```
     /// # use tbaa_ir::types::ReadTypes;
@@ -39,19 +39,19 @@ pub trait ReadTypes {
     /// LLVM: `parseType`.
     fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads a type, and looks up struct names in `definitions`. Fails as [`ReadTypes::parse`] does.
+    /// Like [`ReadTypes::parse`], but looks up struct names in `definitions`.
     fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
 
     /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
     ///
-    /// Each makes a struct of its own, whatever the context holds: a name that
-    /// is taken gets a suffix, as when two modules are read into one
-    /// `LLVMContext`. `%x = type i32` only names a type.
+    /// Each struct definition makes a new struct. If the context already has a struct of that name,
+    /// the new one gets a suffix, as when an `LLVMContext` reads two modules. `%x = type i32` makes
+    /// `%x` a name of `i32`.
     ///
     /// # Errors
     ///
-    /// [`ParseError`], also if a name is used but not defined, is defined twice, or belongs to a
-    /// struct that contains itself. The types read before the error stay in the context.
+    /// Returns a [`ParseError`], also if a name is undefined, is defined twice, or is of a struct
+    /// that contains itself. The types read before the error stay in the context.
     ///
     /// ```
     /// use tbaa_ir::types::ReadTypes;
@@ -70,8 +70,8 @@ pub trait ReadTypes {
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
 
-    /// Like [`ReadTypes::read_definitions`] for a text with more than definitions: each is given by
-    /// its name without `%` and quotes, and by the offset of its body in bytes.
+    /// Like [`ReadTypes::read_definitions`], for text with other things in it. The caller gives
+    /// each definition's name without `%` and quotes, and the offset after `type`.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl ReadTypes for Context {
         let mut reading = Reading::new(text);
         let read = definitions.into_iter().try_for_each(|(name, offset)| {
             reading.lexer.at = offset.min(text.len());
-            // A name of digits counts as a number. `%"0"` would be a name, but the quotes are missing here.
+            // A name of digits counts as a number, as the caller has removed any quotes.
             let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
             let number = is_number.then(|| Local::Number(saturating(name)));
             reading.body(self, number.unwrap_or_else(|| Local::Name(name.into())), offset)

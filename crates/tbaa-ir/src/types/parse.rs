@@ -1,17 +1,17 @@
-//! Reading types from LLVM assembly, without recursion.
+//! Parses types in LLVM assembly. Uses a stack instead of recursion, so nesting has no limit.
 
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeError};
 
 pub(super) type Resolved = Result<Option<Type>, TypeError>;
 
-/// Resolves the type names in a text.
+/// Looks up the type names of a text.
 pub(super) trait Names<'t> {
-    /// Returns the type of a name, or `None` if there is none.
+    /// Returns the type of a name, or `None` if the name is unknown.
     fn resolve(&mut self, context: &mut Context, name: Local<'t>, offset: usize) -> Resolved;
 }
 
-/// The names that the context itself gives its structs.
+/// Looks up names among the context's own structs.
 pub(super) struct OwnNames;
 
 impl<'t> Names<'t> for OwnNames {
@@ -25,19 +25,19 @@ impl<'t> Names<'t> for OwnNames {
     }
 }
 
-/// The type around another, while that is read.
+/// A type whose inner types are being parsed.
 enum Frame {
-    /// An array of this many elements.
+    /// An array, with its length.
     Array(u64),
-    /// A vector of this many elements, or of a multiple if it is scalable.
+    /// A vector, with its length or minimum length, and true if it is scalable.
     Vector(u64, bool),
-    /// The elements are the values from `first` on.
+    /// A struct: its elements are `values[first..]`, and its text begins at `opened`.
     Struct {
         first: usize,
         packing: Packing,
         opened: usize,
     },
-    /// The result is the value at `first`, the parameters follow.
+    /// A function type. `values[first]` is its result, and the parameters follow.
     Function {
         first: usize,
         opened: usize,
@@ -49,11 +49,11 @@ enum Frame {
     },
 }
 
-/// The step after a step.
+/// The parser's next action.
 enum Next {
-    /// A type begins here.
+    /// Parse the start of a type.
     Type,
-    /// A type is complete; it began at the offset.
+    /// Continue after a type that is complete. The second field is the offset where it begins.
     Have(Type, usize),
 }
 
@@ -74,7 +74,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         Parser { lexer, context, names, frames: Vec::new(), values: Vec::new() }
     }
 
-    /// Reads a type that extends to the end of the text.
+    /// Parses a type, and requires that the text ends after it.
     pub(super) fn whole(mut self) -> Result<Type, ParseError> {
         let ty = self.ty()?;
         if self.lexer.is_end() { Ok(ty) } else { Err(self.lexer.wanted("the end of the type")) }
@@ -110,7 +110,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Reads the body of a struct: its elements and its packing.
+    /// Parses the body of a struct, and returns its elements and its packing.
     pub(super) fn body(&mut self) -> Result<(Vec<Type>, Packing), ParseError> {
         let packing = self.lexer.open_struct().ok_or_else(|| self.lexer.wanted("a struct body"))?;
         let mut elements = Vec::new();
@@ -130,7 +130,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Reads the first token of a type.
+    /// Parses the first token of a type.
     fn begin(&mut self) -> Result<Next, ParseError> {
         self.lexer.skip();
         let from = self.lexer.at;
@@ -168,7 +168,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         self.word(from)
     }
 
-    /// Reads a type that begins with a word.
+    /// Parses a type that begins with a word.
     fn word(&mut self, from: usize) -> Result<Next, ParseError> {
         let word = self.lexer.word();
         let ty = match word {
@@ -221,7 +221,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         checked(self.lexer, at, narrow).map(Some)
     }
 
-    /// Reads `*` or `addrspace(1)*` after a type.
+    /// Parses a `*` or `addrspace(1)*` after a type, and returns the pointer type, if any.
     fn suffix(&mut self, ty: Type, from: usize) -> Result<Option<Type>, ParseError> {
         let address_space = self.address_space()?;
         if self.lexer.take("*") {
@@ -284,7 +284,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Makes the function type on top of the stacks.
+    /// Makes the function type whose frame is on top of the stack.
     fn function(&mut self, var_arg: bool) -> Result<Next, ParseError> {
         let Some(Frame::Function { first, opened }) = self.frames.pop() else {
             return Err(self.lexer.wanted("a function type"));
@@ -298,7 +298,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
     }
 
-    /// Reads the text after the name or a parameter of a target type.
+    /// Parses the text after the name or a parameter of a target type.
     fn target(&mut self, frame: Frame) -> Result<Next, ParseError> {
         let mut ints = Vec::new();
         while self.lexer.take(",") {

@@ -1,16 +1,16 @@
-//! Finding the tag that breaks a program.
+//! Finds the tag that breaks a program, by attaching only some tags in each run.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tbaa::parts::fnv;
 
-/// Decides which tags are attached, so that the tag that breaks a program can be found by halving.
+/// Decides which tags are attached in a run, so that halving finds the tag that breaks a program.
 ///
-/// There are two ways. The first `n` attachments are kept: this finds the culprit in `log2` runs if
-/// the compiler always attaches in the same order. Or attachments are kept whose hash ends in a
-/// binary pattern: this works if the order differs between runs (many threads, tiers chosen at run
-/// time). The hash is of a name that the caller gives an attachment, such as the function's name
-/// and the instruction's number in it.
+/// There are two ways. Attaching the first `n` tags finds the culprit in `log2` runs if the
+/// compiler always attaches tags in the same order. If the order differs between runs (many
+/// threads, tiers chosen at run time), choose the tags whose hash ends in a binary pattern. The
+/// hash is of a name that the caller gives to an attachment, such as the function's name and the
+/// instruction's number in it.
 ///
 /// ```
 /// use tbaa_lower::emit::Bisect;
@@ -19,7 +19,7 @@ use tbaa::parts::fnv;
 /// let kept: Vec<_> = ["f 0", "f 1", "g 0"].map(|name| bisect.keep(name)).into();
 /// assert_eq!(kept, [true, true, false]);
 ///
-/// // A pattern and its two extensions: all that it keeps, one or the other does.
+/// Extending a pattern by `0` and by `1` splits the tags that it keeps.
 /// let keeps = |pattern| Bisect::hash(pattern).unwrap().keep("f 0");
 /// assert_eq!(keeps("1"), keeps("01") || keeps("11"));
 /// ```
@@ -28,20 +28,20 @@ use tbaa::parts::fnv;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
     how: How,
-    /// The number of the last attachment that was asked for.
+    /// The number of attachments requested so far.
     last: u64,
-    /// True if all of the process are counted together.
+    /// True if the attachments of the whole process are counted together, in `ASKED`.
     shared: bool,
 }
 
-/// The number of attachments that were requested in the process, by all that count together.
+/// The number of attachments requested in this process, by all values that count together.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum How {
     All,
     First(u64),
-    /// The lowest `bits` bits of the hash.
+    /// Keep a tag if the lowest `bits` bits of its name's hash equal `value`.
     Hash {
         bits: u32,
         value: u64,
@@ -75,18 +75,18 @@ impl Bisect {
         Bisect { how: How::All, last: 0, shared: false }
     }
 
-    /// Attaches the first `limit` tags.
+    /// Attaches only the first `limit` tags.
     #[must_use]
     pub fn first(limit: u64) -> Self {
         Bisect { how: How::First(limit), last: 0, shared: false }
     }
 
-    /// Attaches tags whose names hash to a number that ends in `pattern`, up to 64 binary digits. A
-    /// longer pattern keeps fewer: add digits at its front.
+    /// Attaches tags whose names hash to a number that ends in `pattern`, up to 64 binary digits.
+    /// To attach fewer tags, add digits at the front of the pattern.
     ///
     /// # Errors
     ///
-    /// [`BisectError`] for any other text.
+    /// Returns [`BisectError`] for any other text.
     pub fn hash(pattern: &str) -> Result<Self, BisectError> {
         let digits = pattern.bytes().all(|byte| matches!(byte, b'0' | b'1'));
         if pattern.len() > 64 || !digits {
@@ -97,23 +97,23 @@ impl Bisect {
         Ok(Bisect { how, last: 0, shared: false })
     }
 
-    /// Reads `TBAA_BISECT`, such as `1200` or `hash:0110`. If it is not set or empty, every tag is
-    /// attached. All values of one process count together, however many contexts and threads it
-    /// compiles with.
+    /// Parses the environment variable `TBAA_BISECT`, such as `1200` or `hash:0110`. If it is not
+    /// set or empty, every tag is attached. All values that this function returns in a process
+    /// share one count, across contexts and threads.
     ///
     /// # Errors
     ///
-    /// [`BisectError`].
+    /// Returns [`BisectError`] for a malformed setting.
     pub fn from_env() -> Result<Self, BisectError> {
         let setting = std::env::var_os(Self::VARIABLE).unwrap_or_default();
         Ok(Bisect { shared: true, ..Self::parse(&setting.to_string_lossy())? })
     }
 
-    /// Reads a setting, as [`Bisect::from_env`] does.
+    /// Parses a setting in the form that [`Bisect::from_env`] reads.
     ///
     /// # Errors
     ///
-    /// [`BisectError`].
+    /// Returns [`BisectError`] for a malformed setting.
     pub fn parse(setting: &str) -> Result<Self, BisectError> {
         match setting.strip_prefix("hash:") {
             _ if setting.is_empty() => Ok(Self::all()),
@@ -125,8 +125,7 @@ impl Bisect {
         }
     }
 
-    /// Returns whether to make the next attachment, which has the name `name`. Each call counts
-    /// one.
+    /// Counts an attachment, and returns whether to make it. `name` is the attachment's name.
     pub fn keep(&mut self, name: impl AsRef<[u8]>) -> bool {
         let before = if self.shared { ASKED.fetch_add(1, Relaxed) } else { self.last };
         self.last = before.saturating_add(1);
@@ -140,25 +139,25 @@ impl Bisect {
         }
     }
 
-    /// Returns whether names matter. If not, they need not be computed.
+    /// Returns whether the decision depends on names. If not, the caller need not compute them.
     pub fn wants_names(&self) -> bool {
         matches!(self.how, How::Hash { .. })
     }
 
-    /// Returns how many attachments were asked for; in the whole process for [`Bisect::from_env`].
+    /// Returns how many attachments were requested, for [`Bisect::from_env`] in the whole process.
     pub fn asked(&self) -> u64 {
         if self.shared { ASKED.load(Relaxed) } else { self.last }
     }
 
-    /// Returns whether the last requested attachment is the last one that is kept: the culprit,
-    /// once the program works with one fewer.
+    /// Returns whether the attachment requested last is the last one that is kept. It is the
+    /// culprit if the program works with a limit one lower.
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.last)
     }
 }
 
-/// The same number on every machine: FNV-1a, its bits mixed so that the lowest
-/// depend on all (`SplitMix64`'s last step).
+/// Returns the same number on every machine: FNV-1a, with its bits mixed by the last step of
+/// `SplitMix64` so that the lowest bits depend on all others.
 fn hash(bytes: &[u8]) -> u64 {
     let hash = fnv(bytes);
     let mixed = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! The tags that LLVM interprets correctly.
+//! Checks that LLVM interprets a tag correctly.
 
 use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::parts::{Shape, Verdicts};
@@ -7,10 +7,10 @@ use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 
 /// Decides which tags may be given to stock LLVM.
 ///
-/// For two tags that pass, LLVM 22 answers `MayAlias` wherever rule
-/// [`Union`](tbaa::AliasRule::Union) does, if scalars are no smaller than those above them and an
-/// aggregate's parent is above all its fields, as in the types that [`declare`](tbaa::declare)
-/// makes. A test compares the two rules on random graphs.
+/// For two accepted tags, LLVM 22 answers `MayAlias` wherever rule
+/// [`Union`](tbaa::AliasRule::Union) does, under two conditions: a scalar is no smaller than its
+/// ancestors, and an aggregate's parent is an ancestor of all its fields' types. Types of
+/// [`declare`](tbaa::declare) meet both. A test compares the two rules on random graphs.
 ///
 /// Each type is examined once, so a check takes one step for each type on the tag's path.
 #[derive(Clone, Debug, Default)]
@@ -18,92 +18,92 @@ pub struct TagCheck {
     /// The stamp of the graph that was examined.
     stamp: Option<u32>,
     verdicts: Verdicts,
-    /// Positions of the fields of a type that share bytes with another, where
-    /// there are any.
+    /// For each type that was examined: the positions of the fields that share bytes with another
+    /// field.
     shared: HashMap<NodeId, Box<[usize]>>,
-    /// The first type hidden in each struct that is accessed whole.
+    /// For each struct that is accessed whole: the first type that LLVM does not find in it.
     hidden: HashMap<NodeId, Option<TypeId>>,
 }
 
-/// The most types inside a struct accessed whole that are examined.
+/// The largest number of types that are examined inside a struct that is accessed whole.
 const MOST_TYPES: usize = 1 << 14;
 
-/// A tag that is not for stock LLVM.
+/// An error for a tag that must not be given to stock LLVM.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("tag {operands}: {reason}; lower the tags, or leave the access without one")]
 pub struct TagCheckError {
     /// The tag.
     pub tag: TagId,
-    /// LLVM's treatment of it.
+    /// The reason, which says what LLVM does with the tag.
     pub reason: Reason,
-    /// Base type, access type and offset, with their names.
+    /// The tag's base type, access type and offset, as text.
     operands: String,
 }
 
-/// LLVM 22's treatment of a tag that it should not be given.
+/// The reason why a tag must not be given to LLVM 22.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// LLVM's verifier rejects it, for this rule. Without the verifier, the alias analysis may
-    /// crash.
+    /// LLVM's verifier rejects the tag by this rule. If the verifier does not run, the alias
+    /// analysis may crash.
     #[error("LLVM's verifier rejects {0}")]
     Rejected(Rule),
-    /// LLVM's verifier accepts it, but the alias analysis crashes: the path never meets the access
-    /// type.
+    /// LLVM's verifier accepts the tag, but the alias analysis crashes: the path from the base type
+    /// does not lead to the access type.
     #[error("the path never meets the access type, and LLVM crashes on that")]
     NeverMet,
-    /// The path leads through a field that shares bytes with another, and LLVM
-    /// follows the last member only.
+    /// The path from the base type leads through a field that shares bytes with another field, and
+    /// LLVM follows only the last of these.
     #[error("the path leads through fields that overlap, of which LLVM sees the last only")]
     Union {
         /// The type with the fields that overlap.
         ty: TypeId,
     },
-    /// It accesses a struct inside its base type; LLVM does not see that the
+    /// The tag is for a whole struct inside its base type, and LLVM does not see that such an
     /// access covers the struct's fields.
     #[error("a whole struct inside another, whose fields LLVM takes for unrelated to it")]
     PartialStruct,
-    /// It accesses a whole struct, and LLVM does not see that this covers accesses to `ty`: the
-    /// type is above a field's type, but neither above the struct nor among the types in it. (Or
-    /// the struct has more than 16,384 types in it, so that not all are examined.)
+    /// The tag is for a whole struct, and LLVM does not see that such an access covers accesses to
+    /// `ty`: the type is an ancestor of a field's type, but neither an ancestor of the struct nor
+    /// among the types in it. (Or the struct has more than 16,384 types, so not all are examined.)
     #[error("a whole struct, which LLVM takes for unrelated to the type above a field's type")]
     HiddenAncestor {
-        /// The type.
+        /// The type that LLVM does not find.
         ty: TypeId,
     },
-    /// It accesses bytes of unknown number, and so up to the end of its base type;
+    /// The number of accessed bytes is unknown, so the access may reach the end of its base type.
     /// LLVM takes it for an access to the field alone.
     #[error(
         "an access of unknown size reaches to the end of its base type, and LLVM does not look at \
          sizes"
     )]
     UnknownSize,
-    /// It accesses more bytes than its type has; LLVM ignores the size.
+    /// The access has more bytes than its type; LLVM ignores the access's size.
     #[error("{size} bytes in a place of {room}, and LLVM does not look at sizes")]
     Wide {
-        /// Bytes accessed.
+        /// The number of bytes that are accessed.
         size: u64,
-        /// The type's bytes.
+        /// The number of bytes of the type.
         room: u64,
     },
 }
 
 impl TagCheck {
-    /// Returns a check that knows nothing yet.
+    /// Returns a check that has not examined any type.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns whether stock LLVM 22 may be given the tag.
+    /// Checks that stock LLVM 22 may be given the tag.
     ///
     /// # Errors
     ///
-    /// The [`TagCheckError`].
+    /// Returns a [`TagCheckError`] with the reason if LLVM must not be given the tag.
     ///
     /// # Panics
     ///
-    /// If `tag` was issued by another graph than `graph`.
+    /// Panics if `tag` is not from `graph`.
     pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         if self.stamp != Some(graph.stamp()) {
             *self = TagCheck { stamp: Some(graph.stamp()), ..TagCheck::default() };
@@ -112,8 +112,8 @@ impl TagCheck {
         self.judge(graph, tag).map_err(error)
     }
 
-    /// Like [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
-    /// several objects one after the other, as clang has it of arrays.
+    /// Like [`TagCheck::check`], for a tag in a `!tbaa.struct` list. Its size may be a multiple of
+    /// its type's size, as clang writes it for arrays.
     pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         let checked = self.check(graph, tag);
         if let Err(TagCheckError { reason: Reason::Wide { size, room }, .. }) = checked
@@ -129,7 +129,7 @@ impl TagCheck {
     fn judge(&mut self, graph: &Graph, tag: TagId) -> Result<(), Reason> {
         let verified = self.verdicts.check(graph, tag);
         verified.map_err(|violation| Reason::Rejected(violation.rule))?;
-        // Cannot fail: the verifier accepts it.
+        // This cannot fail, because the verifier accepts the tag.
         let tag = graph.tag(tag).map_err(|_| Reason::NeverMet)?;
         let Tag { base, access, mut offset, size, format, .. } = tag;
         let mut ty = base;
@@ -165,30 +165,30 @@ impl TagCheck {
         }
     }
 
-    /// Returns whether the field whose type is at `position` shares bytes with another. In the old
-    /// format this is known only for fields at one offset.
+    /// Returns whether the field whose type is at `position` shares bytes with another field. In
+    /// the old format, which has no sizes, this is known only for fields at one offset.
     fn shares(&mut self, graph: &Graph, ty: TypeId, position: usize) -> bool {
         let known = self.shared.entry(ty.node()).or_insert_with(|| shared(graph, ty));
         known.binary_search(&position).is_ok()
     }
 }
 
-/// Returns the bytes of a field: those of its slot or of its type, whichever are more.
+/// Returns the number of bytes of a field: the larger of the size of its slot and of its type.
 fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
     let slot = Shape::of(graph, ty.node()).extent(position)?;
     let slot = graph.operand(ty.node(), slot)?.int()?.value;
     let of = graph.operand(ty.node(), position)?.node()?;
-    // A flexible array has no slot, and nothing follows it.
+    // A flexible array's slot has size 0, and no field follows it.
     let size = if slot == 0 { 0 } else { graph.ty(TypeId::of_node(of)).size().unwrap_or(0) };
     Some(slot.max(size))
 }
 
-/// The positions of the fields that share bytes, ascending. The fields are in
-/// order of their offsets, as the verifier has seen.
+/// Returns the positions of the fields that share bytes, in ascending order. The verifier has
+/// checked that the fields are in the order of their offsets.
 fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     let shape = Shape::of(graph, ty.node());
     let mut found = Vec::new();
-    // The field that reaches farthest of those before, and its end.
+    // The earlier field that ends last, and its end.
     let mut before: Option<(usize, u64)> = None;
     for position in shape.fields() {
         let start = graph.operand(ty.node(), shape.offset(position));
@@ -212,7 +212,7 @@ fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     found.into()
 }
 
-/// The first type above a type in `of` that LLVM does not find from `of`.
+/// Returns the first ancestor of a type inside `of` that LLVM does not find when it starts at `of`.
 ///
 /// LLVM: `hasField`, in `TypeBasedAliasAnalysis.cpp`.
 fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {
@@ -240,7 +240,7 @@ fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {
         .find(|ty| !seen(ty))
 }
 
-/// Returns a tag as messages print it: `("S", "int", 4)`.
+/// Formats a tag for messages: `("S", "int", 4)`.
 fn operands(graph: &Graph, tag: TagId) -> String {
     let name = |ty: TypeId| match graph.ty(ty).name() {
         Some(name) => format!("\"{}\"", name.escape_ascii()),

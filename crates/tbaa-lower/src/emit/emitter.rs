@@ -1,4 +1,4 @@
-//! Emitting a graph's nodes, each once.
+//! Emits a graph's nodes, each one once.
 
 use super::check::{TagCheck, TagCheckError};
 use super::recorded::Recorded;
@@ -8,17 +8,17 @@ use tbaa::parts::TagParts;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, Graph, NodeId, Operand, TagId};
 
-/// The reason why a node was not emitted. What was emitted before stays.
+/// The reason why a node was not emitted. Nodes that were emitted before stay valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError<E> {
-    /// LLVM would reject the tag, or get it wrong.
+    /// LLVM would reject the tag or misinterpret it.
     #[error(transparent)]
     Refused(TagCheckError),
     /// The id was issued by another graph.
     #[error("the id was issued by another graph")]
     ForeignId,
-    /// The plan does not know the access.
+    /// The plan, which maps the program's accesses to tags, does not contain this access.
     #[error(
         "the plan does not know an access with this tag{}: lower the access, or leave it without \
          a tag",
@@ -28,7 +28,7 @@ pub enum EmitError<E> {
         /// The access.
         access: Access,
     },
-    /// A node that leads to itself through others.
+    /// The node refers to itself through other nodes.
     #[error(
         "{node:?} leads to itself through other nodes, which no type does; `verify` says where"
     )]
@@ -36,7 +36,7 @@ pub enum EmitError<E> {
         /// The node.
         node: NodeId,
     },
-    /// An operand that is not a node, string, integer or null.
+    /// An operand is not a node, string, integer or null.
     #[error(
         "operand {position} of {node:?}, `{text}`, is no node, string, integer or null; no node of \
          types needs one"
@@ -49,7 +49,7 @@ pub enum EmitError<E> {
         /// Its text.
         text: String,
     },
-    /// The sink failed.
+    /// The sink, which creates the nodes, failed.
     #[error(transparent)]
     Sink(E),
 }
@@ -59,11 +59,11 @@ fn own_size(access: &Access) -> String {
     access.size.map_or_else(String::new, and_size)
 }
 
-/// Emits nodes into one sink, each once.
+/// Emits metadata nodes into a [`Sink`], which creates them. Each node is emitted once.
 ///
-/// The cache lives as long as the emitter, which owns the sink. A sink that borrows its context,
-/// like those of `tbaa-inkwell`, can therefore not be confused with one for a newer context at the
-/// same address. One emitter may emit several graphs, such as a program's own and its lowered one.
+/// The emitter owns the sink, and its cache lives as long. So a sink that borrows its LLVM context,
+/// like those of `tbaa-inkwell`, cannot be confused with one for a newer context at the same
+/// address. One emitter may emit several graphs, such as a program's own and its lowered one.
 #[derive(Clone, Debug)]
 pub struct Emitter<S: Sink> {
     pub(super) sink: S,
@@ -72,29 +72,29 @@ pub struct Emitter<S: Sink> {
     recorded: HashMap<Recorded, S::Node>,
 }
 
-/// The nodes emitted of one graph.
+/// The nodes of one graph that were emitted.
 #[derive(Clone, Debug)]
 struct Emitted<N> {
-    /// By node index.
+    /// The emitted nodes, by node index.
     nodes: Vec<Slot<N>>,
     /// The tags that were checked and emitted, by tag index.
     tags: Vec<Option<N>>,
-    /// For immutable tags, the same tags without the mark.
+    /// For tags of immutable memory: the same tags without the immutable flag.
     mutable: HashMap<TagId, N>,
     check: TagCheck,
 }
 
 #[derive(Clone, Debug)]
 enum Slot<N> {
-    /// It has not been emitted.
+    /// The node has not been emitted.
     None,
-    /// Its operands are being emitted.
+    /// The node's operands are being emitted.
     Open,
     Done(N),
 }
 
 impl<S: Sink> Emitter<S> {
-    /// Returns an emitter into `sink` that has emitted nothing.
+    /// Returns an emitter into `sink` that has emitted nothing yet.
     #[must_use]
     pub fn new(sink: S) -> Self {
         let (graphs, recorded) = (HashMap::default(), HashMap::default());
@@ -111,17 +111,17 @@ impl<S: Sink> Emitter<S> {
         &mut self.sink
     }
 
-    /// Returns the sink, with all that was emitted.
+    /// Returns the sink with all nodes that were emitted.
     #[must_use]
     pub fn into_sink(self) -> S {
         self.sink
     }
 
-    /// Emits a tag, if LLVM interprets it correctly.
+    /// Emits a tag, after checking that LLVM interprets it correctly.
     ///
     /// # Errors
     ///
-    /// [`EmitError::Refused`] for a tag that [`TagCheck::check`] refuses; the errors of
+    /// Returns [`EmitError::Refused`] for a tag that [`TagCheck::check`] refuses, or an error of
     /// [`Emitter::node`].
     pub fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
         if !graph.owns_tag(tag) {
@@ -141,11 +141,11 @@ impl<S: Sink> Emitter<S> {
         Ok(node)
     }
 
-    /// Emits a tag that was emitted as `marked` without its mark for immutable memory: for
-    /// instructions that may write, as calls do. LLVM merges calls whose tag says that their
-    /// memory never changes, and moves loads over them.
+    /// Emits a tag without its immutable flag, for instructions that may write, such as calls.
+    /// `marked` is the node of the tag with the flag. LLVM merges calls whose tag says that their
+    /// memory never changes, and moves loads across them.
     ///
-    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`; for the mark
+    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`; for the flag
     /// `TypeBasedAAResult::getMemoryEffects`.
     pub(super) fn unmarked(
         &mut self,
@@ -166,7 +166,7 @@ impl<S: Sink> Emitter<S> {
         Ok(made)
     }
 
-    /// Emits a tag in a copy's list, where it is written too.
+    /// Emits a tag for a `!tbaa.struct` list, without the immutable flag: a copy also writes.
     pub(super) fn copied_tag(
         &mut self,
         graph: &Graph,
@@ -181,14 +181,14 @@ impl<S: Sink> Emitter<S> {
         self.unmarked(graph, tag, marked)
     }
 
-    /// Emits any node as it is: a type, a root, a tag. NB: LLVM 22 crashes on tags that its
-    /// verifier would reject, and answers wrongly on others.
+    /// Emits any node unchanged: a type, a root or a tag. NB: LLVM 22 crashes on tags that its
+    /// verifier would reject, and misinterprets some others.
     ///
-    /// It takes time in proportion to the nodes that were not emitted before.
+    /// Takes time linear in the number of nodes that were not emitted before.
     ///
     /// # Errors
     ///
-    /// All of [`EmitError`] except [`EmitError::Refused`].
+    /// Returns any [`EmitError`] except [`EmitError::Refused`].
     pub fn node(&mut self, graph: &Graph, node: NodeId) -> Result<S::Node, EmitError<S::Error>> {
         if !graph.owns(node) {
             return Err(EmitError::ForeignId);
@@ -199,28 +199,27 @@ impl<S: Sink> Emitter<S> {
             return Ok(done.clone());
         }
         slots.resize_with(graph.node_count(), || Slot::None);
-        // Nodes whose operands are being emitted, with the next operand.
+        // The nodes whose operands are being emitted, with the index of the next operand.
         let mut open = vec![(node, 0)];
         let result = emit_all(sink, graph, slots, &mut open);
         for (node, _) in open {
-            // An error left these nodes open.
+            // An error left these nodes unfinished.
             slots[node.index()] = Slot::None;
         }
         result
     }
 
-    /// Emits a list of scopes of one domain, for `!alias.scope` or `!noalias`;
-    /// `None` of an empty list.
+    /// Emits a list of scopes of one domain, for `!alias.scope` or `!noalias`. Returns `None` for
+    /// an empty list.
     ///
-    /// Scopes and domain are uniqued by their names, not distinct: the inliner
-    /// copies them, and copies of distinct ones would be strangers to the rest
-    /// of the caller.
+    /// Scopes and domain are uniqued by their names instead of distinct. The inliner copies scopes,
+    /// and a copy of a distinct scope would not match the scopes in the rest of the caller.
     ///
     /// # Errors
     ///
-    /// [`EmitError::Sink`].
+    /// Returns [`EmitError::Sink`] if the sink fails.
     ///
-    /// LLVM: `MDBuilder::createAliasScope`, which makes distinct ones.
+    /// LLVM: `MDBuilder::createAliasScope`, which makes distinct scopes.
     pub fn scope_list<'n>(
         &mut self,
         domain: &str,
@@ -229,7 +228,7 @@ impl<S: Sink> Emitter<S> {
         self.scopes.list(&mut self.sink, domain, names).map_err(EmitError::Sink)
     }
 
-    /// Emits rows of classes, for `!tbaa.relations`; `None` of no rows.
+    /// Emits rows of access classes for `!tbaa.relations`. Returns `None` if there are no rows.
     pub(super) fn relation(
         &mut self,
         domain: &str,
@@ -238,12 +237,12 @@ impl<S: Sink> Emitter<S> {
         self.scopes.relation(&mut self.sink, domain, rows).map_err(EmitError::Sink)
     }
 
-    /// Emits a node that was recorded, and those below it, each once. It takes no
-    /// lock, and time in proportion to the nodes that were not emitted before.
+    /// Emits a recorded node and its operands, each one once. Takes no lock, and time linear in the
+    /// number of nodes that were not emitted before.
     ///
     /// # Errors
     ///
-    /// [`EmitError::Sink`].
+    /// Returns [`EmitError::Sink`] if the sink fails.
     pub fn recorded(&mut self, node: &Recorded) -> Result<S::Node, EmitError<S::Error>> {
         if let Some(known) = self.recorded.get(node) {
             return Ok(known.clone());
@@ -277,7 +276,7 @@ impl<N> Default for Emitted<N> {
     }
 }
 
-/// Emits the first open node, and all below it before it.
+/// Emits the node at the bottom of the stack `open`, after everything that it refers to.
 fn emit_all<S: Sink>(
     sink: &mut S,
     graph: &Graph,
@@ -311,7 +310,7 @@ fn emit_all<S: Sink>(
     }
 }
 
-/// Emits a node with the first `count` operands of another, whose operands are emitted.
+/// Emits a copy of `node` with its first `count` operands. The operands must be emitted before.
 fn make<S: Sink>(
     sink: &mut S,
     graph: &Graph,

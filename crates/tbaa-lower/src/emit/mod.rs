@@ -1,14 +1,14 @@
-//! Passing nodes to a metadata system: LLVM, a text, a callback.
+//! Creates a graph's metadata nodes elsewhere: in LLVM, as text, or through a callback.
 //!
-//! A [`Jit`] has everything that a compiler needs: declared types, and for each path the nodes for
-//! accesses there. The other items are its parts, for programs with their own graph and oracle.
+//! A [`Jit`] has all that a compiler needs: declared types, and the nodes for accesses to each
+//! path. The other items are its parts, for programs with their own graph and oracle.
 //!
-//! A [`Sink`] makes one node from its operands. An [`Emitter`] passes it the nodes that a tag
-//! needs, operands first and each once, so that a growing graph costs only its new nodes.
+//! A [`Sink`] creates one node from its operands. An [`Emitter`] passes it the nodes that a tag
+//! needs, operands first and each node once, so a growing graph costs only its new nodes.
 //! [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the crate `tbaa-inkwell` has one for LLVM.
 //!
-//! LLVM rejects some tags, crashes on some, and answers `NoAlias` for others although bytes are
-//! shared. [`Emitter::tag`] refuses these tags, by a [`TagCheck`]; [`Emitter::node`] does not check.
+//! LLVM rejects some tags, crashes on some, and wrongly answers `NoAlias` for others.
+//! [`Emitter::tag`] refuses these tags with a [`TagCheck`]; [`Emitter::node`] does not check.
 //!
 //! ```
 //! use tbaa::Graph;
@@ -30,7 +30,7 @@
 //! "#
 //! );
 //!
-//! // Later: the next tag needs one node more.
+//! The next tag adds one node to those emitted before.
 //! let constant = graph.builder().immutable_struct_tag(int, int, 0)?;
 //! emitter.tag(&graph, constant).unwrap();
 //! assert_eq!(emitter.sink_mut().take(), "!3 = !{!1, !1, i64 0, i64 1}\n");

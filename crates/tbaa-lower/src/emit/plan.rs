@@ -1,4 +1,4 @@
-//! The metadata that accesses are to get.
+//! Chooses the metadata for each access.
 
 use std::borrow::Borrow;
 
@@ -9,38 +9,37 @@ use crate::scopes::ScopeNames;
 use crate::{AccessClasses, Lowering};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, Oracle, TagId};
 
-/// The metadata for a program's accesses: tags, in the program's graph or another, and scopes.
+/// Maps a program's accesses to metadata: tags, in the program's graph or another, and scopes.
 ///
-/// [`Jit`](super::Jit) has a plan of its own; this is for programs with their own graph and oracle.
-/// A [`Graph`] is the plan that attaches its tags unchanged; [`Lowered`](super::Lowered) is the
-/// plan with lowered tags and scopes. A plan may be used as `&dyn Plan`.
+/// [`Jit`](super::Jit) has its own plan; this trait is for programs with their own graph and
+/// oracle. A [`Graph`] is the plan that attaches its own tags unchanged.
+/// [`Lowered`](super::Lowered) attaches lowered tags and scopes. A plan may be used as `&dyn Plan`.
 pub trait Plan {
-    /// Returns the graph of the attached tags.
+    /// Returns the graph that contains the tags to attach.
     fn graph(&self) -> &Graph;
 
-    /// Returns what to attach as `!tbaa` for an access with one of the program's
-    /// tags.
+    /// Returns the tag to attach as `!tbaa` to an access, which has a tag of the program.
     fn planned(&self, access: Access) -> Planned;
 
-    /// Returns the scopes of an access with one of the program's tags; none by default.
+    /// Returns the scopes of an access, which has a tag of the program. The default is none.
     fn scopes(&self, _access: Access) -> Option<ScopeNames<'_>> {
         None
     }
 
-    /// Returns the scopes of a call that makes the accesses `touched` only; none by default.
+    /// Returns the scopes of a call that makes only the accesses `touched`. The default is none.
     fn call_scopes(&self, _touched: &[Access]) -> Option<ScopeNames<'_>> {
         None
     }
 }
 
-/// A plan's answer for an access.
+/// A plan's choice for an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Planned {
-    /// This tag, of the plan's graph.
+    /// Attach this tag, which is in the plan's graph.
     Tag(TagId),
-    /// No tag, by the plan.
+    /// Attach no tag.
     Untagged,
-    /// The plan does not know the access.
+    /// The plan does not contain the access.
     Unknown,
 }
 
@@ -49,7 +48,7 @@ impl Plan for Graph {
         self
     }
 
-    /// LLVM ignores sizes, so an access with its own size has no tag.
+    /// LLVM ignores sizes, so an access with its own size gets no tag.
     fn planned(&self, access: Access) -> Planned {
         match access {
             Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
@@ -59,8 +58,8 @@ impl Plan for Graph {
     }
 }
 
-/// The lowered tags, without scopes: [`Lowered`] has them. An access that was not lowered is
-/// unknown.
+/// Attaches lowered tags without scopes; [`Lowered`] also attaches scopes. An access that was not
+/// lowered is `Unknown`.
 impl Plan for Lowering {
     fn graph(&self) -> &Graph {
         self.graph()
@@ -75,7 +74,7 @@ impl Plan for Lowering {
     }
 }
 
-/// The plan with lowered tags and the lowering's own scopes, including those of calls.
+/// The plan that attaches lowered tags and the lowering's scopes, also to calls.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -105,14 +104,14 @@ pub struct Lowered<'a, G = Graph> {
 }
 
 impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
-    /// Returns the plan of a lowering with the sources of `oracle`.
+    /// Returns the plan of a lowering whose input tags are those of `oracle`.
     #[must_use]
     pub fn new(lowering: &'a Lowering, oracle: &'a Oracle<G>) -> Self {
         Lowered { lowering, oracle, alone: false }
     }
 
-    /// Leaves the tags off: scopes are all that is attached. Without
-    /// [`Options::scopes`](crate::Options::scopes) that is nothing.
+    /// Attaches scopes only, without tags. There are no scopes without
+    /// [`Options::scopes`](crate::Options::scopes).
     #[must_use]
     pub fn scopes_alone(self) -> Self {
         Lowered { alone: true, ..self }
@@ -137,8 +136,8 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
     }
 }
 
-/// Classes beside the tags of another plan. Calls and copies have the scopes of all that
-/// they access.
+/// The plan with another plan's tags, and with access classes as scopes. Calls and copies have the
+/// scopes of all that they access.
 pub(super) struct ClassPlan<'a> {
     pub(super) tags: &'a dyn Plan,
     pub(super) classes: &'a AccessClasses,
@@ -174,8 +173,8 @@ pub struct Attachments<N> {
     pub alias_scope: Option<N>,
     /// `!noalias`
     pub noalias: Option<N>,
-    /// An operand of the module's named metadata `!tbaa.relations`, which the scopes need
-    /// in every module that they are in.
+    /// An operand for the module's named metadata `!tbaa.relations`. Each module that uses the
+    /// scopes needs it.
     pub relation: Option<N>,
 }
 
@@ -186,11 +185,11 @@ impl<N> Default for Attachments<N> {
 }
 
 impl<N> Attachments<N> {
-    /// Returns the same with each node replaced.
+    /// Returns the attachments with each node replaced by the result of `change`.
     ///
     /// # Errors
     ///
-    /// The first that `change` returns.
+    /// Returns the first error of `change`.
     pub fn try_map<M, E>(
         &self,
         mut change: impl FnMut(&N) -> Result<M, E>,
@@ -207,11 +206,12 @@ impl<N> Attachments<N> {
 }
 
 impl<S: Sink> Emitter<S> {
-    /// Emits the nodes for an access; none for an untagged access.
+    /// Emits the nodes for an access; an untagged access has none.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::tag`]; [`EmitError::Unplanned`] for an access that the plan does not know.
+    /// Fails as [`Emitter::tag`] does, and with [`EmitError::Unplanned`] if the plan lacks the
+    /// access.
     pub fn access(
         &mut self,
         plan: &dyn Plan,
@@ -226,13 +226,13 @@ impl<S: Sink> Emitter<S> {
     }
 
     /// Emits the nodes for a call that only makes the accesses `touched`, besides accesses to
-    /// memory that nobody else can access: with one access, its tag.
+    /// memory that other code cannot access. For one access they include its tag.
     ///
-    /// A call may write what it touches, so its tag never says that the memory is immutable.
+    /// A call may write what it accesses, so its tag never says that memory is immutable.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::access`].
+    /// Fails as [`Emitter::access`] does.
     pub fn call<A: Into<Access> + Copy>(
         &mut self,
         plan: &dyn Plan,
@@ -250,13 +250,13 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
     }
 
-    /// Emits the `tbaa.struct` list of a copy of a struct, with the plan's tags, and the scopes of
-    /// the places that the copy does not touch. `graph` is the program's, which contains `copy`. A
-    /// copy writes, so no tag in the list says that memory is immutable.
+    /// Emits the `!tbaa.struct` node of a copy, with the plan's tags, and the scopes of the places
+    /// that the copy does not touch. `graph` is the program's graph, which contains `copy`. A copy
+    /// writes, so no tag in the node says that memory is immutable.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::access`].
+    /// Fails as [`Emitter::access`] does.
     pub fn copy(
         &mut self,
         plan: &dyn Plan,
@@ -266,7 +266,7 @@ impl<S: Sink> Emitter<S> {
         if !graph.owns(copy.node()) {
             return Err(EmitError::ForeignId);
         }
-        // A malformed list is none.
+        // A malformed list is ignored.
         let Some(entries) = graph.copy(copy) else { return Ok(Attachments::default()) };
         let touched: Vec<Access> = entries.iter().map(|entry| entry.tag.into()).collect();
         let scopes = self.scopes(plan.call_scopes(&touched))?;
@@ -274,11 +274,11 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { copy: list, ..scopes })
     }
 
-    /// Emits all nodes of an instruction that were recorded.
+    /// Emits the recorded nodes of an instruction.
     ///
     /// # Errors
     ///
-    /// [`EmitError::Sink`].
+    /// Returns [`EmitError::Sink`] if the sink fails.
     pub fn attachments(
         &mut self,
         nodes: &Attachments<Recorded>,
@@ -286,8 +286,7 @@ impl<S: Sink> Emitter<S> {
         nodes.try_map(|node| self.recorded(node))
     }
 
-    /// Emits a `tbaa.struct` node of the plan's tags; `None` if an entry has
-    /// none.
+    /// Emits a `!tbaa.struct` node with the plan's tags. Returns `None` if an entry has no tag.
     fn entries(
         &mut self,
         plan: &dyn Plan,
@@ -319,7 +318,7 @@ impl<S: Sink> Emitter<S> {
     }
 }
 
-/// The tag that a plan has for an access.
+/// Returns the tag that a plan has for an access, or an error if the plan lacks the access.
 fn planned<E>(plan: &dyn Plan, access: Access) -> Result<Option<TagId>, EmitError<E>> {
     match plan.planned(access) {
         Planned::Tag(tag) => Ok(Some(tag)),

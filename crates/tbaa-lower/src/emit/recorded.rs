@@ -1,4 +1,4 @@
-//! Nodes that are in no context yet, and that threads share.
+//! Metadata nodes that are not in an LLVM context yet, and that threads may share.
 
 use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::Int;
 
-/// A node that is written down, to be made in any [`Sink`] later, any number of
-/// times, by any thread: [`Emitter::recorded`](super::Emitter::recorded). It never changes.
+/// A metadata node that can be created later in any [`Sink`], any number of times, on any thread:
+/// [`Emitter::recorded`](super::Emitter::recorded). It never changes.
 ///
-/// Two are equal if they are one node; clones are.
+/// Two values are equal if they are the same node; a clone is the same node.
 #[derive(Clone, Debug)]
 pub struct Recorded(Arc<Recipe>);
 
@@ -44,7 +44,7 @@ impl Hash for Recorded {
 }
 
 impl Recorded {
-    /// The nodes that it refers to.
+    /// Returns the nodes that this one refers to.
     pub(super) fn below(&self) -> impl Iterator<Item = &Recorded> {
         self.0.operands.iter().filter_map(|operand| match operand {
             RecordedOperand::Node(below) => Some(below),
@@ -52,7 +52,7 @@ impl Recorded {
         })
     }
 
-    /// Makes the node after the nodes that it refers to.
+    /// Creates the node in `sink`. `made` returns the created nodes that it refers to.
     pub(super) fn make<'n, S: Sink>(
         &self,
         sink: &mut S,
@@ -73,7 +73,7 @@ impl Recorded {
 }
 
 impl Drop for Recipe {
-    /// Nodes may be nested arbitrarily deep, so they are dropped without recursion.
+    /// Drops nested nodes without recursion, because they may be nested arbitrarily deep.
     fn drop(&mut self) {
         let mut work = std::mem::take(&mut self.operands);
         while let Some(operand) = work.pop() {
@@ -86,7 +86,7 @@ impl Drop for Recipe {
     }
 }
 
-/// Writes nodes down.
+/// A sink that records nodes, so that other sinks can create them later.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Recorder;
 

@@ -1,9 +1,9 @@
-//! The scopes that were emitted.
+//! Emits lists of alias scopes, each one once.
 
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::table::{Entry, HashMap};
 
-/// The scopes that were emitted.
+/// The scopes and lists that were emitted, by the name of their domain.
 #[derive(Clone, Debug)]
 pub(super) struct ScopeLists<N>(HashMap<Box<str>, Domain<N>>);
 
@@ -16,16 +16,16 @@ impl<N> Default for ScopeLists<N> {
 #[derive(Clone, Debug)]
 struct Domain<N> {
     node: N,
-    /// Each scope's number and node.
+    /// The number and node of each scope, by name.
     scopes: HashMap<Box<str>, (u32, N)>,
-    /// Lists, by the numbers of the scopes in them.
+    /// The list nodes, by the numbers of the scopes in them.
     lists: HashMap<Box<[u32]>, N>,
-    /// Nodes of rows of classes.
+    /// The `!tbaa.relations` nodes, by their rows of access classes.
     relations: HashMap<Vec<String>, N>,
 }
 
 impl<N: Clone> ScopeLists<N> {
-    /// Returns the list of scopes of these names; `None` of no names.
+    /// Returns a node that lists the scopes with these names, or `None` if there are no names.
     pub(super) fn list<'n, S: Sink<Node = N>>(
         &mut self,
         sink: &mut S,
@@ -63,7 +63,7 @@ impl<N: Clone> ScopeLists<N> {
         Ok(Some(list))
     }
 
-    /// Returns the node of rows of classes; `None` of no rows.
+    /// Returns a node with these rows of access classes, or `None` if there are no rows.
     pub(super) fn relation<S: Sink<Node = N>>(
         &mut self,
         sink: &mut S,

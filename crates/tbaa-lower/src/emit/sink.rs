@@ -1,4 +1,4 @@
-//! The interface to the metadata nodes of a compiler, and sinks that need no LLVM.
+//! The interface to the metadata nodes of a compiler, and sinks that do not need LLVM.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -6,18 +6,18 @@ use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{Graph, GraphError, Int, NodeId, Operand};
 use tbaa_lex::source::escape;
 
-/// One operand of a node that a [`Sink`] is to make.
+/// An operand of a node that a [`Sink`] creates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SinkOperand<'a, N> {
     /// `null`.
     Null,
-    /// A string: any bytes.
+    /// A string, which may have any bytes.
     Bytes(&'a [u8]),
     /// An integer constant.
     Int(Int),
-    /// A node that the sink made.
+    /// A node that the sink created before.
     Node(&'a N),
-    /// The node that is being made.
+    /// The node that is being created.
     Itself,
 }
 
@@ -26,27 +26,27 @@ pub enum SinkOperand<'a, N> {
 /// LLVM: `Metadata::StorageType`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Storage {
-    /// There is only one node with these operands.
+    /// Equal operands give the same node.
     Uniqued,
-    /// It is a node of its own, whatever its operands.
+    /// Each node is a new one, whatever its operands.
     Distinct,
 }
 
-/// A store of metadata nodes.
+/// A system that creates metadata nodes.
 ///
-/// A sink should return the same node for equal operands of uniqued nodes, as LLVM does;
+/// For uniqued nodes with equal operands, a sink should return the same node, as LLVM does.
 /// [`Emitter`](super::Emitter) requests each node of a graph once.
 pub trait Sink {
-    /// The name of a node; cheap to clone.
+    /// A handle to a node, cheap to clone.
     type Node: Clone;
-    /// The reason why a node cannot be made.
+    /// The reason why a node cannot be created.
     type Error;
 
-    /// Makes a node. A node that is an operand of itself is always distinct.
+    /// Creates a node. A node that is an operand of itself is always distinct.
     ///
     /// # Errors
     ///
-    /// The sink's own; nothing was made then.
+    /// Returns the sink's error; nothing was created then.
     ///
     /// LLVM: `MDNode::get`, `MDNode::getDistinct`.
     fn node(
@@ -56,11 +56,11 @@ pub trait Sink {
     ) -> Result<Self::Node, Self::Error>;
 }
 
-/// Writes each node as a line of `.ll` text, operands first: for a front end
-/// that prints LLVM's text itself.
+/// Writes each node as a line of `.ll` text, operands first, for a front end that prints LLVM
+/// assembly itself.
 ///
-/// A node's name is its number: `!7`. Nodes are not uniqued here, because an emitter requests each
-/// only once.
+/// A node's handle is its number, 7 for `!7`. Nodes are not uniqued, because an emitter requests
+/// each one only once.
 #[derive(Clone, Default, Debug)]
 pub struct TextSink {
     text: String,
@@ -114,7 +114,7 @@ impl Sink for TextSink {
     }
 }
 
-/// Copies nodes into a graph. The caller marks them as tags or types: [`RawGraph::mark_tag`].
+/// Copies nodes into a graph. The caller marks tags and types afterwards: [`RawGraph::mark_tag`].
 impl Sink for Graph {
     type Node = NodeId;
     type Error = GraphError;
@@ -133,7 +133,7 @@ impl Sink for Graph {
         });
         let distinct = storage == Storage::Distinct;
         let draft = Draft { distinct, operands: operands.collect() };
-        // One draft makes one node.
+        // A draft creates one node.
         self.insert_group(&[draft])?.pop().ok_or(GraphError::NoMember)
     }
 }

@@ -1,5 +1,5 @@
-//! Programs that access memory by more than one type: which tags are right, and which are known to
-//! be wrong, as the promise says.
+//! Runs programs that access memory as several types. The first lines of each program say with
+//! which options its tags are right, and with which they are known to be wrong.
 
 use tbaa_tests::llvm::Llvm;
 

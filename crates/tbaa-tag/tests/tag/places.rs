@@ -1,10 +1,10 @@
-//! The accesses that get a tag, and the reasons why the others get none.
+//! Checks which accesses get a tag, and the reasons why others get none.
 
 use tbaa::{Tag, spec::Spec};
 use tbaa_tag::{Options, tag, tag_declared};
 use tbaa_tests::cases;
 
-/// The text around the bodies of the cases.
+/// The declarations before the function body of each test case.
 const AROUND: &str = "target datalayout = \"e-i64:64\"
 %P = type { i32, float }
 %Q = type { i32, float, [4 x i32], %P, ptr }
@@ -16,7 +16,7 @@ const AROUND: &str = "target datalayout = \"e-i64:64\"
 @a = internal constant [4 x i32] zeroinitializer
 ";
 
-/// Options as the command has them.
+/// Parses options in the form of the command line.
 pub(crate) fn options(words: &str) -> Options {
     let mut words = words.split_whitespace();
     let mut options = Options::new();
@@ -33,7 +33,7 @@ pub(crate) fn options(words: &str) -> Options {
     options
 }
 
-/// A line for each access: its tag, or why it has none.
+/// Returns a line for each access: its tag, or the reason why it has none.
 fn listed(words: &str, body: &str) -> String {
     let text = match body.contains("define") {
         true => body.to_owned(),

@@ -1,9 +1,9 @@
-//! Random programs in C: nested structs, arrays, unions, copies, and structs with equal first
-//! members.
+//! Tests tags on random C programs with nested structs, arrays, unions, copies, and structs with
+//! equal first members.
 //!
 //! Each program has an object, and functions that get two pointers to parts of it. A pointer's type
-//! is the part's struct, or another struct with the same first members. clang compiles the programs
-//! without tags. Our tags must not change their output.
+//! is the struct of that part, or another struct with the same first members. clang compiles the
+//! programs without tags. The tags that are then added must not change the output.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use crate::{WITHOUT_TAGS, run, tagged};
 const SCALARS: [&str; 8] =
     ["int", "long", "short", "signed char", "float", "double", "void *", "unsigned"];
 
-/// Programs that clang compiles at once.
+/// The number of programs in one C file.
 const AT_ONCE: usize = 100;
 
 #[derive(Clone)]
@@ -35,22 +35,22 @@ impl Ty {
 
 struct Struct {
     members: Vec<Ty>,
-    /// The index of another struct, and how many of its first members this one begins with.
+    /// The index of another struct, and the number of its first members that this one begins with.
     twin: Option<(usize, usize)>,
 }
 
-/// The structs of a program. A struct contains only earlier ones.
+/// The structs of a program. A struct contains only structs before it.
 struct World {
     number: usize,
     structs: Vec<Struct>,
 }
 
-/// A part of an object: `.m1.m0[1]`.
+/// A part of an object, with a path such as `.m1.m0[1]`.
 #[derive(Clone)]
 struct Part {
     path: String,
     ty: Ty,
-    /// The index of the outermost struct's member that contains it.
+    /// The index of the outermost struct's member that contains this part.
     first: usize,
 }
 
@@ -110,7 +110,7 @@ impl World {
         text
     }
 
-    /// Returns the parts of a struct, at most 400, without itself; with `unions`, also parts of unions.
+    /// Returns at most 400 parts of a struct, without itself. `unions` adds the parts of unions.
     fn parts(&self, number: usize, unions: bool) -> Vec<Part> {
         let mut found = Vec::new();
         let mut open = Vec::new();
@@ -145,7 +145,7 @@ impl World {
     }
 }
 
-/// A pointer's name and type, and how many of its struct's members may be used.
+/// A pointer's name, its struct type, and the number of members that may be accessed through it.
 #[derive(Clone, Copy)]
 struct Pointer {
     name: char,
@@ -200,7 +200,7 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
                 parts.map(move |part| format!("{}->{}", other.name, &part.path[1..]))
             });
             let other = rng.pick(&other.collect::<Vec<_>>()).clone();
-            // C forbids assignment between objects that overlap only in part, so it goes through a copy.
+            // C forbids assignment between objects that overlap only in part, so this uses a copy.
             let from = format!("{}->{}", pointer.name, &part.path[1..]);
             format!("{{ {} copy = {other}; {from} = copy; }}\n", world.name(ty))
         }
@@ -212,8 +212,8 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
     }
 }
 
-/// Returns a pointer to a struct in the object: its type, its expression, and how many members may be
-/// used.
+/// Returns a pointer to a struct in the object: its type, its expression, and the number of members
+/// that may be accessed through it.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
     parts.retain(|part| part.ty.as_struct().is_some());
@@ -221,7 +221,7 @@ fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let part = rng.pick(&parts);
     let Ty::Struct(ty) = part.ty else { unreachable!() };
     let place = format!("&o{}", part.path);
-    // The pointer may have the type of another struct with the same first members.
+    // The pointer's type may be another struct with the same first members.
     let twins = world.structs.iter().zip(0..).filter_map(|(of, at)| Some((at, of.twin?)));
     let twins = twins.filter(|(_, (twin, _))| *twin == ty).map(|(at, (_, len))| (at, len));
     let twins: Vec<_> = twins.chain(world.structs[ty].twin).collect();
@@ -262,7 +262,7 @@ fn program(number: usize, rng: &mut Rng) -> String {
     )
 }
 
-/// Returns a C file of programs, which prints a line for each.
+/// Returns a C file with `count` programs, which prints a line for each program.
 fn programs(first: usize, count: usize) -> String {
     let mut text = "int printf(const char *, ...);\n".to_owned();
     let mut main = "int main(int n, char **arguments) {\n".to_owned();
@@ -273,7 +273,7 @@ fn programs(first: usize, count: usize) -> String {
     text + &main + "}\n"
 }
 
-/// Returns the lines of programs that print something else with tags, at `-O0` or `-O3`.
+/// Returns the lines of programs whose output at `-O0` or `-O3` differs after `change`.
 fn differ(first: usize, count: usize, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<String> {
     let Some(llvm) = Llvm::get() else { return Vec::new() };
     let file = scratch(&format!("programs{first}.c"), programs(first, count).as_bytes());
@@ -301,8 +301,8 @@ fn tags_change_no_program() {
     }
 }
 
-/// Two kinds of wrong tags change the output: structs declared as nominal, though the programs mix
-/// them, and stores with the tag of a type of their own.
+/// Two kinds of wrong tags change the output. In the first, structs are declared to be different
+/// although the programs mix them. In the second, all stores have the tag of another type.
 #[test]
 fn wrong_tags_change_programs() {
     if Llvm::get().is_none() {

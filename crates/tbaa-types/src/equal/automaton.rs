@@ -1,20 +1,20 @@
-//! The types of some contexts as one graph: a symbol at each node, edges in order.
+//! Represents the types of several contexts as a graph with a label at each node and ordered edges.
 
 use super::encoding::canonical_name;
 use crate::context::Symbol;
 use crate::table::{Entry, HashMap, IndexSet};
 use crate::{Context, Type, TypeKind};
 
-/// Everything of a type but its parts, comparable between contexts.
+/// A type without its parts. Labels of different contexts can be compared.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Label {
-    /// A symbol that describes the whole node, and the number of parts.
+    /// A symbol that says all about the node, and the number of its parts.
     Plain(Symbol, usize),
-    /// A struct with a body, if names count: its canonical name, whether it is packed, and the
-    /// number of elements.
+    /// A struct with a body, if struct names count: its canonical name, true if it is packed, and
+    /// the number of its elements.
     Named(Box<[u8]>, bool, usize),
     Opaque(Box<[u8]>),
-    /// An unnamed opaque struct: equal only to itself.
+    /// An opaque struct without a name, which is equal only to itself.
     Nameless(Type),
     Target(Box<[u8]>, Box<[u32]>, usize),
 }
@@ -31,7 +31,7 @@ impl Label {
                 let name = canonical_name(context.name(ty).unwrap_or_default());
                 Label::Named(name.into(), packed, count)
             }
-            // A struct's name, or the lack of one, does not count.
+            // Struct names do not count here, nor does it matter whether there is one.
             Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
             Symbol::Target { .. } => match context.kind(ty) {
                 TypeKind::Target { name, ints, .. } => {
@@ -44,21 +44,21 @@ impl Label {
     }
 }
 
-/// Returns whether a type is a struct with a body, which counts as one and the same
-/// wherever it is used.
+/// Returns whether a type is a struct with a body. In structural equality, all uses of such a
+/// struct must correspond to uses of one other struct.
 fn has_identity(context: &Context, ty: Type) -> bool {
     matches!(context.symbol(ty), Symbol::Literal { .. } | Symbol::Identified { opaque: false, .. })
 }
 
 #[derive(Default)]
 pub(super) struct Automaton {
-    /// For each context, by its stamp, the number of its first type.
+    /// For each context, by its stamp, the node of its first type.
     pub(super) bases: HashMap<u32, usize>,
-    /// The number of each node's label.
+    /// For each node, the number of its label.
     pub(super) symbols: Vec<u32>,
-    /// True if each node is a struct with a body.
+    /// For each node, true if it is a struct with a body.
     pub(super) structs: Vec<bool>,
-    /// For each node, the end of its edges in `edges`; the next node's edges begin there.
+    /// For each node, the index after its last edge in `edges`. The next node's edges begin there.
     ends: Vec<usize>,
     pub(super) edges: Vec<u32>,
 }
@@ -67,8 +67,8 @@ pub(super) struct Automaton {
 pub(crate) type Completions<'c> = HashMap<Type, (&'c Context, Type)>;
 
 impl Automaton {
-    /// Returns the graph of all types of some contexts. The names of structs count if
-    /// there are completions.
+    /// Returns the graph of all types in some contexts. Struct names count if `completions` is
+    /// given.
     pub(super) fn new(contexts: &[&Context], completions: Option<&Completions<'_>>) -> Automaton {
         let names = completions.is_some();
         let (mut graph, mut labels) = (Automaton::default(), IndexSet::default());
@@ -99,7 +99,7 @@ impl Automaton {
         self.symbols.len()
     }
 
-    /// Returns each edge: its source, its position there, and its target.
+    /// Returns all edges: the source, the position among the source's edges, and the target.
     pub(super) fn all_edges(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
         let of =
             move |node| (0..).zip(self.edges(node)).map(move |(at, &target)| (node, at, target));

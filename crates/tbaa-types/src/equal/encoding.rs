@@ -1,4 +1,4 @@
-//! A type as a sequence of numbers.
+//! Encodes a type as a sequence of numbers.
 
 use std::fmt::{self, Write};
 
@@ -6,11 +6,11 @@ use crate::context::Symbol;
 use crate::table::HashMap;
 use crate::{Context, Primitive, Type, TypeKind};
 
-/// The longest encoding that is made, in numbers.
+/// The largest length of an encoding, in numbers.
 pub const MAX_ENCODING: usize = 1 << 22;
 
-/// Returns a struct's name without the suffixes that LLVM appends if a name is taken:
-/// `struct.Point` for `struct.Point.0`.
+/// Removes the suffixes that LLVM appends to a struct name in use: returns `struct.Point` for
+/// `struct.Point.0`.
 ///
 /// ```
 /// use tbaa_types::canonical_name;
@@ -29,14 +29,14 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
     name
 }
 
-/// A type as a tree over a ranked alphabet, written as the sequence of its symbols in depth-first
-/// order.
+/// A type, written as the sequence of its symbols and their parameters in depth-first order.
 ///
-/// Two types are structurally equal iff their encodings are. Structs are numbered in the order in
-/// which the encoding meets them, so that names do not count; a repeated struct is written with a
-/// placeholder for each of its elements. An opaque struct is represented by its canonical name.
+/// Two types are structurally equal exactly if their encodings are equal. Structs are numbered in
+/// the order of their first occurrence, so names do not count. Where a struct occurs again, the
+/// encoding has a placeholder for each of its elements. An opaque struct is represented by its
+/// canonical name.
 ///
-/// It prints as in the article "Type Equality in LLVM":
+/// The output of `Display` is that of the article "Type Equality in LLVM":
 ///
 /// ```
 /// use tbaa_types::{Context, Encoding, Packing, Primitive};
@@ -52,8 +52,8 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Encoding(Vec<u64>);
 
-/// Returns the letters of symbols whose arity is the same in every type. For structs, names and
-/// lists the length follows the letter.
+/// Returns the letter of a symbol. If the number of parts is not the same for all types with the
+/// letter, it follows the letter.
 pub(super) fn letter(symbol: Symbol, typed: bool) -> u8 {
     match symbol {
         Symbol::Primitive(primitive) => match primitive {
@@ -87,15 +87,15 @@ pub(super) fn letter(symbol: Symbol, typed: bool) -> u8 {
 }
 
 const PLACEHOLDER: u64 = b'x' as u64;
-/// An opaque struct without a name, which is equal to itself alone.
+/// An opaque struct without a name, which is equal only to itself.
 const NAMELESS: u64 = b'U' as u64;
 
 impl Encoding {
-    /// Returns the encoding of a type; `None` if it has more than [`MAX_ENCODING`] numbers.
+    /// Returns the encoding of a type, or `None` if it has more than [`MAX_ENCODING`] numbers.
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by another context.
+    /// Panics if `ty` is from another context.
     #[must_use]
     pub fn of(context: &Context, ty: Type) -> Option<Encoding> {
         let mut out: Vec<u64> = Vec::new();
@@ -110,13 +110,13 @@ impl Encoding {
         Some(Encoding(out))
     }
 
-    /// Returns the numbers.
+    /// Returns the encoding as numbers.
     pub fn numbers(&self) -> &[u64] {
         &self.0
     }
 }
 
-/// Writes the symbol of a type with its numbers, and puts its parts on the stack.
+/// Appends the symbol of a type and its parameters to `out`, and pushes its parts onto `work`.
 fn start(
     context: &Context,
     ty: Type,
@@ -170,7 +170,7 @@ impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
-        // Each letter determines how many numbers follow it, so there is no nesting to track.
+        // A letter determines how many numbers follow it, so nesting need not be tracked.
         loop {
             let letter = next() as u8;
             if letter == 0 {

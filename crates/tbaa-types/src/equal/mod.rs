@@ -1,14 +1,14 @@
 //! Equality of types, in one context or in several.
 //!
-//! Within a context, ids decide. But `%struct.Point` and `%struct.Point.0` from two modules have
-//! two ids, and types of two contexts cannot be compared by id at all. Two relations compare them.
-//! The names of structs with a body do not count in either; an opaque struct is equal to those of
-//! its canonical name.
+//! Within a context, types are usually compared by id. But `%struct.Point` and `%struct.Point.0`
+//! from two modules have two ids, and ids of two contexts cannot be compared. Two relations compare
+//! such types. Neither considers the names of structs with a body. An opaque struct is equal to
+//! those with the same canonical name.
 //!
 //! - [`Equality::Structural`]: the same graph. The parts of the types must match one to one: if one
 //!   type uses one struct twice, so must the other.
-//! - [`Equality::Unfolding`]: the same tree, when elements and pointers are followed without
-//!   noticing whether a struct was visited before.
+//! - [`Equality::Unfolding`]: the same tree, if elements and pointers are followed without noticing
+//!   that a struct was visited before.
 //!
 //! ```
 //! use tbaa_types::{Context, Equality, Packing, TypeClasses};
@@ -48,20 +48,20 @@ use crate::table::HashMap;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum Equality {
-    /// Equal encodings: the relation of the article "Type Equality in LLVM".
-    /// The graphs that the two types span are the same up to names.
+    /// Equal encodings: the relation of the article "Type Equality in LLVM". The graphs reachable
+    /// from the two types are equal except for names.
     Structural,
-    /// Bisimilarity: the possibly infinite trees from unfolding the two types are the same. Coarser
-    /// than [`Equality::Structural`].
+    /// Bisimilarity: the (possibly infinite) trees from unfolding the two types are equal. More
+    /// types are equal than under [`Equality::Structural`].
     Unfolding,
 }
 
-/// All types of some contexts, in classes of equal ones.
+/// All types of some contexts, sorted into classes of equal types.
 ///
-/// Finding the classes takes time in the size of the contexts, times a logarithm, for real types.
-/// [`Equality::Structural`] can take more if many large types are unfolding-equal and differ only
-/// remotely in how often they use one struct. Then the work is limited, and some equal types may be
-/// in two classes ([`TypeClasses::is_exact`]). Types in one class are always equal.
+/// For real types, finding the classes takes time O(n log n) in the size of the contexts.
+/// [`Equality::Structural`] can take longer: many large types may be unfolding-equal and differ
+/// only far away, in how often they use one struct. The work is limited, so some equal types may
+/// then be in two classes ([`TypeClasses::is_exact`]). Types in one class are always equal.
 #[derive(Clone, Debug)]
 pub struct TypeClasses {
     /// For each context, the index of its first type in `classes`.
@@ -72,7 +72,7 @@ pub struct TypeClasses {
 }
 
 impl TypeClasses {
-    /// Finds the classes of all types of `contexts`.
+    /// Finds the classes of all types in `contexts`.
     pub fn new(contexts: &[&Context], equality: Equality) -> Self {
         let automaton = Automaton::new(contexts, None);
         let (classes, exact) = match equality {
@@ -82,15 +82,15 @@ impl TypeClasses {
         Self::numbered(automaton.bases, classes, exact)
     }
 
-    /// Finds the classes of types that unfold alike, names included. An opaque struct is
-    /// in the class of its completion.
+    /// Finds the classes of types with equal unfoldings, including struct names. An opaque struct
+    /// is in the class of the struct that completes it.
     pub(super) fn by_name(contexts: &[&Context], completions: &Completions<'_>) -> Self {
         let automaton = Automaton::new(contexts, Some(completions));
         let classes = refine::refine(&automaton, automaton.symbols.clone());
         Self::numbered(automaton.bases, classes, true)
     }
 
-    /// Numbers classes in the order of the first types in them.
+    /// Renumbers classes in the order of their first types.
     fn numbered(bases: HashMap<u32, usize>, mut classes: Vec<u32>, exact: bool) -> Self {
         let mut numbers: HashMap<u32, u32> = HashMap::default();
         for class in &mut classes {
@@ -105,14 +105,14 @@ impl TypeClasses {
         self.count
     }
 
-    /// Returns whether all equal types are in one class; always so for [`Equality::Unfolding`].
+    /// Returns whether all equal types are in one class. [`Equality::Unfolding`] ensures it.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Returns the number of a type's class, less than [`TypeClasses::count`].
-    /// Classes are numbered in the order of the first types in them.
-    /// Panics if `ty` was issued by a context that is not compared, or after the comparison.
+    /// Returns the number of a type's class, which is less than [`TypeClasses::count`]. Classes are
+    /// numbered in the order of their first types. Panics if `ty` is from a context that was not
+    /// compared, or was made after the comparison.
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());
@@ -124,7 +124,7 @@ impl TypeClasses {
     ///
     /// # Panics
     ///
-    /// As [`TypeClasses::class_of`].
+    /// Panics as [`TypeClasses::class_of`] does.
     pub fn same(&self, a: Type, b: Type) -> bool {
         self.class_of(a) == self.class_of(b)
     }

@@ -1,11 +1,11 @@
-//! Structural equality: pairs the nodes of two types one to one.
+//! Decides structural equality by pairing the nodes of two types one to one.
 //!
-//! Two encodings are equal exactly when a walk over both types in parallel pairs each struct of one
-//! with exactly one struct of the other. Encoding each type of a program separately takes quadratic
-//! time if all of them reach each other. So the prefix of each encoding, which for most types is
-//! all of it, colours the nodes. Refinement separates nodes that lead to different colours. The
-//! remaining nodes of one colour are compared by walks, largest types first. A successful walk
-//! settles all pairs on it.
+//! Two encodings are equal exactly if a parallel traversal of both types pairs each struct of one
+//! with exactly one struct of the other. Encoding each type of a program separately would take
+//! quadratic time if all types reach each other. So nodes are first coloured by a prefix of their
+//! encodings, which for most types is the whole. Refinement then separates nodes that lead to
+//! different colours. The remaining nodes of one colour are compared by traversals, largest types
+//! first. A successful traversal proves the equality of all pairs on it.
 
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
@@ -14,12 +14,12 @@ use super::automaton::Automaton;
 use super::refine::refine;
 use crate::table::{HashMap, HashSet, IndexSet};
 
-/// The number of symbols of an encoding that are compared before nodes are compared two by two.
+/// The length of the prefix of encodings by which nodes are coloured.
 const PREFIX: usize = 64;
-/// The most steps of all walks, for each node and edge. Real types take less than two.
+/// The largest number of steps of all traversals, per node and edge. Real types take less than two.
 const STEPS: usize = 64;
 
-/// Returns the class of each node, and whether all equal nodes have one class.
+/// Returns the class of each node, and whether all equal nodes are in one class.
 pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let (prefixes, whole) = prefixes(automaton);
     let colours = refine(automaton, prefixes);
@@ -28,7 +28,7 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let left = size.saturating_mul(STEPS);
     let mut pairing = Pairing { automaton, left, components: &components };
     let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
-    // Nodes of each colour that are known to differ.
+    // Nodes of each colour that are known to differ from each other.
     let mut apart: HashMap<u32, Vec<u32>> = HashMap::default();
     for node in order {
         if pairing.left == 0 {
@@ -62,8 +62,8 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     (classes, pairing.left > 0)
 }
 
-/// Numbers the prefixes of all encodings, breadth first, so that they describe near nodes, and says
-/// which are complete.
+/// Returns a number for the prefix of each node's encoding, and whether the prefix is the whole.
+/// The encoding is breadth-first here, so that a prefix describes near nodes.
 fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     let mut known: IndexSet<Box<[u32]>> = IndexSet::default();
     let mut whole = Vec::with_capacity(automaton.len());
@@ -86,7 +86,7 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
             }
             if met.is_none() {
                 structs.extend(automaton.structs[node as usize].then_some(node));
-                // More than this many are never examined.
+                // More nodes than this are never examined.
                 let room = PREFIX.saturating_sub(queue.len() - at);
                 queue.extend(automaton.edges(node).iter().take(room));
             }
@@ -101,8 +101,8 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     (numbers, whole)
 }
 
-/// Returns the number of each node's strongly connected component, which is never less than those
-/// of the nodes that it leads to; and the nodes, with predecessors first.
+/// Returns the number of each node's strongly connected component, and all nodes with predecessors
+/// first. A component's number is at least those of the components that it leads to.
 fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(automaton.len(), automaton.edges.len());
     for _ in 0..automaton.len() {
@@ -122,15 +122,15 @@ fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
 
 struct Pairing<'a> {
     automaton: &'a Automaton,
-    /// Steps that may still be taken.
+    /// The number of steps that may still be taken.
     left: usize,
-    /// Empty if at most one pairing is made.
+    /// The number of each node's component, or empty if at most one pair of nodes is compared.
     components: &'a [u32],
 }
 
 impl Pairing<'_> {
-    /// Returns the nodes that are paired if the types of two nodes are equal;
-    /// `None` if they are not, or no step is left.
+    /// Returns the pairs of nodes in a pairing of two types, or `None` if the types are not equal
+    /// or no steps are left.
     fn pair(&mut self, a: u32, b: u32) -> Option<Vec<(u32, u32)>> {
         let mut pairs = Vec::new();
         let mut selves = Vec::new();
@@ -143,7 +143,7 @@ impl Pairing<'_> {
             if self.automaton.symbols[a as usize] != self.automaton.symbols[b as usize] {
                 return None;
             }
-            // A part of both types pairs with itself, including everything that it leads to.
+            // A node in both types is paired with itself, and so is all that it leads to.
             if a == b && !self.components.is_empty() {
                 selves.push(a);
                 continue;
@@ -165,8 +165,8 @@ impl Pairing<'_> {
         self.consistent(&selves, &pairs).then_some(pairs)
     }
 
-    /// Returns whether nothing that pairs with another node is also reached from a node
-    /// that pairs with itself.
+    /// Returns whether no struct that is paired with another node is also reachable from a node
+    /// that is paired with itself.
     fn consistent(&mut self, selves: &[u32], pairs: &[(u32, u32)]) -> bool {
         if selves.is_empty() {
             return true;

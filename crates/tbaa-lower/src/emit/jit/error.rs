@@ -1,4 +1,4 @@
-//! Errors of a JIT.
+//! The errors of a [`Jit`](super::Jit).
 
 use std::convert::Infallible;
 
@@ -7,23 +7,23 @@ use super::TagForm;
 use crate::{FixError, LowerError, Why};
 use tbaa::declare::DeclareError;
 
-/// The reason why a JIT's request fails. Earlier results stay valid.
+/// The reason why a request to a JIT fails. Earlier results stay valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JitError {
-    /// A wrong path or declaration, or a path whose accesses have no tag.
+    /// A path or declaration is wrong, or accesses to the path have no tag.
     #[error(transparent)]
     Declare(#[from] DeclareError),
-    /// The tag cannot be lowered.
+    /// The tag cannot be lowered to tags of stock LLVM.
     #[error(transparent)]
     Lower(#[from] LowerError),
-    /// The tags of the shared records cannot be fixed.
+    /// Clang's tags for the shared records cannot be used.
     #[error(transparent)]
     Fix(FixError),
-    /// The tag is not for LLVM.
+    /// LLVM must not be given the tag.
     #[error(transparent)]
     Emit(#[from] EmitError<Infallible>),
-    /// No tag can express the access.
+    /// No tag of stock LLVM can describe the access.
     #[error("`{path}`: {why}; leave its accesses without a tag")]
     NoTag {
         /// The requested path.
@@ -31,10 +31,10 @@ pub enum JitError {
         /// The reason.
         why: Why,
     },
-    /// The form of tags needs types under another policy.
+    /// The form of tags does not match the policy of the types.
     #[error("{}", wrong_policy(.0))]
     Form(TagForm),
-    /// A shared record that is not declared.
+    /// A shared record is not declared.
     #[error("the shared record `{record}` is not declared: define it first")]
     NotDeclared {
         /// The name.
@@ -49,8 +49,7 @@ pub enum JitError {
         /// The record.
         record: String,
     },
-    /// C code has a node of another content than clang 22 gives to the declared
-    /// types.
+    /// A node in the C code differs from the one that clang 22 gives to the declared type.
     #[error(
         "the C code's node of `{ty}` is not the one that clang 22 gives to the declared type, so \
          LLVM would take the two for strangers: declare the type as the header has it, and compile \
@@ -60,7 +59,8 @@ pub enum JitError {
         /// The node's name.
         ty: String,
     },
-    /// Another lowering of the same lineage made a node: see [`Lowering::stranger`](crate::Lowering::stranger).
+    /// The module has a node of another lowering with the same lineage (name): see
+    /// [`Lowering::stranger`](crate::Lowering::stranger).
     #[error(
         "the module has the type `{ty}` of this lineage, which another JIT of the same lineage \
          made, so LLVM would take the types of both for one system: give each JIT a lineage of its \

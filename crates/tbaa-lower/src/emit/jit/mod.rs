@@ -1,4 +1,4 @@
-//! Declared types with their metadata for LLVM, behind one handle.
+//! Offers declared types, with their metadata for LLVM, to a JIT compiler.
 
 mod error;
 mod options;
@@ -24,14 +24,13 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 
 /// A JIT's state for TBAA: the declared types, their graph and oracle, and the tags for stock LLVM.
 ///
-/// Request a place by its path, and attach its nodes to each load and store there (in the crate
-/// `tbaa-inkwell`, `Tagger::attach`). Types and places may be added at any time: earlier results
-/// never change, and new code may be linked with old. Request all places that are known at the
-/// start in one call of [`Jit::places`]: their tags separate the most accesses.
+/// Request a place (an access path with its offset and size) by its path, and attach its nodes to
+/// each load and store there (in the crate `tbaa-inkwell`, `Tagger::attach`). Types and places may
+/// be added at any time: earlier results never change, and new code may be linked with old. Places
+/// that are known at the start get better tags if one call of [`Jit::places`] requests them all.
 ///
-/// The places and nodes that it returns, [`TaggedPlace`] and [`Attachments`], borrow nothing and
-/// never change: threads that compile may share them, each with an LLVM context of its own, while
-/// this one adds types.
+/// The results, [`TaggedPlace`] and [`Attachments`], borrow nothing and never change. Compiler
+/// threads may share them, each with an LLVM context of its own, while types are added to this JIT.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -47,19 +46,19 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// let [base, number, kind] = &places[..] else { unreachable!() };
 /// assert_eq!((base.place().offset, kind.place().size), (8, 2));
 ///
-/// // Any sink takes the nodes, here a text.
+/// Any sink can receive the nodes; this one writes text.
 /// let mut emitter = Emitter::new(TextSink::default());
 /// assert!(emitter.attachments(base.nodes())?.tag.is_some());
 ///
-/// // A type that comes along later.
+/// A type may be added later.
 /// jit.define(Record::structure("Proto").field("code", "int *").field("size", "int"))?;
 /// let size = jit.place("Proto.size")?;
 /// assert!(!jit.oracle().may_alias(size.place().tag, number.place().tag));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An interface for another language that keeps the types itself implements [`Typed`] in place of
-/// the session.
+/// A binding for another language that stores the types itself implements [`Typed`], and uses it in
+/// place of the session.
 #[derive(Debug)]
 pub struct Jit<T = Session> {
     session: T,
@@ -80,8 +79,8 @@ impl Jit {
     ///
     /// # Errors
     ///
-    /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and [`JitError::Fix`]
-    /// if its tags cannot be made.
+    /// Returns [`JitError::NotDeclared`] for an undeclared shared record, and [`JitError::Declare`]
+    /// or [`JitError::Fix`] if the shared records' tags cannot be made.
     pub fn with_options(types: Declarations, options: JitOptions) -> Result<Jit, JitError> {
         let session = match options.form {
             TagForm::Clang => Session::like_clang(types),
@@ -94,7 +93,7 @@ impl Jit {
     ///
     /// # Errors
     ///
-    /// As [`Declarations::define`].
+    /// Fails as [`Declarations::define`] does.
     pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
         self.session.define(record)
     }
@@ -104,25 +103,25 @@ impl Jit {
         self.session.types()
     }
 
-    /// Returns the declared types, to declare more of them.
+    /// Returns the declared types, so that more can be declared.
     pub fn types_mut(&mut self) -> &mut Declarations {
         self.session.types_mut()
     }
 
-    /// Returns the oracle for the places' tags. It uses rule `union`, or `llvm` if the tags are
-    /// clang's.
+    /// Returns the oracle for the places' tags. It uses rule `union`, or rule `llvm` if the tags
+    /// are clang's.
     pub fn oracle(&self) -> &Oracle {
         self.session.oracle()
     }
 }
 
 impl<T: Typed> Jit<T> {
-    /// Returns the JIT of types under policy `rfc`, whose tags it lowers; or, with
-    /// [`TagForm::Clang`], of types under policy `clang`, whose tags are attached unchanged.
+    /// Returns a JIT for `session`. Its types must have policy `rfc`, and their tags are lowered.
+    /// With [`TagForm::Clang`] they must have policy `clang`, and the tags are attached unchanged.
     ///
     /// # Errors
     ///
-    /// [`JitError::Form`] for another policy, and as [`Jit::with_options`].
+    /// Returns [`JitError::Form`] for another policy, or an error of [`Jit::with_options`].
     pub fn of(mut session: T, options: JitOptions) -> Result<Jit<T>, JitError> {
         let as_it_is = options.form == TagForm::Clang;
         if as_it_is == (session.tagged().policy() == Policy::Rfc) {
@@ -142,54 +141,54 @@ impl<T: Typed> Jit<T> {
         Ok(Jit { session, tagging: Tagging::of(options, Some(lowering), theirs) })
     }
 
-    /// Goes on with the tagging that a JIT of the same types had.
+    /// Returns a JIT that continues with the `tagging` of an earlier JIT of the same types.
     pub fn resume(session: T, tagging: Tagging) -> Jit<T> {
         Jit { session, tagging }
     }
 
-    /// Splits the JIT into its parts, for [`Jit::resume`].
+    /// Splits the JIT into the parts that [`Jit::resume`] takes.
     pub fn into_parts(self) -> (T, Tagging) {
         (self.session, self.tagging)
     }
 
-    /// Returns the lowering, which reports what LLVM cannot express; `None` if the tags are
+    /// Returns the lowering, which reports what LLVM cannot express, or `None` if the tags are
     /// clang's.
     pub fn lowering(&self) -> Option<&Lowering> {
         self.tagging.lowering.as_ref()
     }
 
-    /// Returns the place that a path leads to, with the tag of accesses there.
+    /// Returns the place of a path, with the tag for accesses there.
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn place(&mut self, path: &str) -> Result<TaggedPlace, JitError> {
         self.one(path, None)
     }
 
-    /// Returns the place of a path for accesses with their own size, which may exceed the place: a
-    /// vector that begins there. An unknown size is for a size known only at run time, and covers
-    /// every other: [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
+    /// Returns the place of a path for accesses with their own size. That size may exceed the
+    /// place's, as for a vector that begins there. An unknown size means one known only at run
+    /// time, and covers all others: [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<TaggedPlace, JitError> {
-        // 0 is a size like any other.
+        // A size of 0 is valid.
         self.one(path, Some(size.into()))
     }
 
-    /// Returns the places of paths, in their order, with the tags for accesses there. For the form
-    /// of paths see [`TaggedTypes::tag`](tbaa::declare::TaggedTypes::tag). A path that only names a
-    /// record is the whole record, as a copy accesses it.
+    /// Returns the places of paths, in order, with the tags for accesses there. For the syntax of
+    /// paths see [`TaggedTypes::tag`](tbaa::declare::TaggedTypes::tag). A path that only names a
+    /// record means the whole record, as a copy accesses it.
     ///
-    /// Tags from one call separate more accesses than tags from one call each.
+    /// Paths that are passed in one call get tags that separate more accesses.
     ///
     /// # Errors
     ///
-    /// [`JitError::Declare`] for a path that does not exist or is not memory, [`JitError::NoTag`]
-    /// if no tag can express the access, [`JitError::Lower`] if a graph is full, [`JitError::Emit`]
-    /// if clang's tag is not valid for LLVM.
+    /// Returns [`JitError::Declare`] for a path that does not exist or is not memory,
+    /// [`JitError::NoTag`] if no tag can describe the access, [`JitError::Lower`] if a graph is
+    /// full, and [`JitError::Emit`] if clang's tag is not valid for LLVM.
     pub fn places(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TaggedPlace>, JitError> {
         let found = paths.iter().map(|path| Ok((path.as_ref(), self.resolve(path.as_ref())?)));
         let found: Vec<(&str, Place)> = found.collect::<Result<_, JitError>>()?;
@@ -200,18 +199,18 @@ impl<T: Typed> Jit<T> {
         found.into_iter().map(place).collect()
     }
 
-    /// Returns the nodes for a call that reads and writes the memory of `touched` (paths), and
-    /// nothing else that others access. With one path these are its tag. With several they are the
+    /// Returns the nodes for a call that accesses the memory of the paths `touched`, and no other
+    /// memory that other code accesses. For one path these are its tag. For several they are the
     /// scopes of all places that the call does not touch, or with [`TagForm::Classes`] the classes
     /// of all that it touches, or nothing.
     ///
-    /// NB: a callee that reallocates, collects garbage or calls back touches whatever those touch.
-    /// One that allocates or frees memory also touches all of that memory:
+    /// NB: a callee may reallocate memory, collect garbage or call back. List everything that this
+    /// touches. If it allocates or frees objects, it also touches their memory:
     /// [`Jit::allocating_call`].
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn call(&mut self, touched: &[impl AsRef<str>]) -> Result<Attachments<Recorded>, JitError> {
         let found = touched.iter().map(|path| Ok(self.resolve(path.as_ref())?.tag.into()));
         let touched: Vec<Access> = found.collect::<Result<_, JitError>>()?;
@@ -223,16 +222,16 @@ impl<T: Typed> Jit<T> {
         Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.call(plan, &touched))?)
     }
 
-    /// Returns the nodes for a call that, besides the memory of `touched`, allocates or frees
-    /// objects of the types `memory`. For other code such a call writes these objects: otherwise
-    /// LLVM moves stores to a freed object past the call, where they overwrite the object that
+    /// Returns the nodes for a call that touches the memory of `touched`, and allocates or frees
+    /// objects of the types `memory`. The call counts as a write to these objects. Otherwise LLVM
+    /// would move stores to a freed object past the call, where they overwrite the object that
     /// reuses its bytes.
     ///
-    /// Name each type whose objects it may free, and each type that may reuse their bytes.
+    /// List each type whose objects the call may free, and each type that may reuse their bytes.
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn allocating_call(
         &mut self,
         touched: &[impl AsRef<str>],
@@ -243,25 +242,25 @@ impl<T: Typed> Jit<T> {
         self.call(&all)
     }
 
-    /// Returns the nodes for an access by its tag in the session's graph, such as one from
+    /// Returns the nodes for an access whose tag is in the session's graph, such as a tag from
     /// [`Jit::adopt`].
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn access(&mut self, access: impl Into<Access>) -> Result<Tagged, JitError> {
         let access = access.into();
         self.lower([access])?;
         self.tagged(access)
     }
 
-    /// Returns the `tbaa.struct` list of a copy with these entries, and the scopes of the places
-    /// that it does not touch. For a copy of a declared record, the tag of the whole record is more
-    /// precise: see [`Jit::place`].
+    /// Returns a `!tbaa.struct` node with these entries for a copy, and the scopes of the places
+    /// that the copy does not touch. To copy a declared record, use the tag of the whole record
+    /// ([`Jit::place`]): it is more precise.
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`].
+    /// Fails as [`Jit::places`] does.
     pub fn copy(&mut self, entries: &[CopyEntry]) -> Result<Attachments<Recorded>, JitError> {
         let made = self.session.update(|_, graph| graph.builder().struct_copy(entries));
         let copy: CopyId = made.map_err(DeclareError::Build)?;
@@ -270,13 +269,13 @@ impl<T: Typed> Jit<T> {
         Ok(self.tagging.with_plan(oracle, |nodes, plan| nodes.copy(plan, oracle.graph(), copy))?)
     }
 
-    /// Finds the tags under these declarations for all accesses that clang tagged in another
-    /// module, by their index there, as [`TaggedTypes::adopt`](tbaa::declare::TaggedTypes::adopt)
-    /// does. They are lowered with the next requested places.
+    /// Finds a tag under these declarations for each of clang's tags in another module, as
+    /// [`TaggedTypes::adopt`](tbaa::declare::TaggedTypes::adopt) does. The results are in the order
+    /// of `clang`'s tags. They are lowered together with the next requested places.
     ///
     /// # Errors
     ///
-    /// [`JitError::Declare`], if a member of a declared record has another type there.
+    /// Returns [`JitError::Declare`] if a member of a declared record has another type in `clang`.
     pub fn adopt(&mut self, clang: &Graph) -> Result<Vec<Option<TagId>>, JitError> {
         let found = self.session.update(|types, graph| {
             let adopted = clang.tags().map(|tag| types.adopt(graph, clang, tag));
@@ -286,16 +285,16 @@ impl<T: Typed> Jit<T> {
         Ok(found)
     }
 
-    /// Checks a module that is to be linked with the JIT's code and keeps its own tags: clang's
-    /// nodes must be those that [`JitOptions::shared`] assumes, and no other JIT of the same
-    /// lineage may have made nodes in it. `clang` has the module's tags.
+    /// Checks that a module with its own tags can be linked with the JIT's code. Clang's nodes in
+    /// it must equal those that [`JitOptions::shared`] assumes, and it must have no nodes of
+    /// another JIT with the same [`JitOptions::lineage`]. `clang` contains the module's tags.
     ///
     /// # Errors
     ///
-    /// [`JitError::NotShared`] for a declared record that is not shared, [`JitError::OtherNode`]
-    /// for a node that differs: from a clang before 20, `-no-pointer-tbaa`, or a header that
-    /// differs from the declarations. [`JitError::OtherLineage`] for a node of another JIT whose
-    /// lineage has the same name, or was loaded from the same state.
+    /// Returns [`JitError::NotShared`] for a declared record that is not shared;
+    /// [`JitError::OtherNode`] for a node that differs (a clang before 20, `-no-pointer-tbaa`, or a
+    /// header that differs from the declarations); [`JitError::OtherLineage`] for a node of another
+    /// JIT whose lineage has the same name, or was loaded from the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
         if let Some(ty) = self.lowering().and_then(|lowering| lowering.stranger(clang)) {
             return Err(JitError::OtherLineage { ty });
@@ -308,7 +307,8 @@ impl<T: Typed> Jit<T> {
         let known = theirs.node_count();
         let names: std::collections::HashSet<Vec<u8>> =
             theirs.types().filter_map(|ty| Some(theirs.ty(ty).name()?.to_vec())).collect();
-        // Equal nodes merge with existing ones.
+        // A node of `clang` that equals one of `theirs` merges with it, so its index is below
+        // `known`.
         let mut copy = Emitter::new(theirs);
         for ty in clang.types() {
             let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
@@ -345,7 +345,7 @@ impl<T: Typed> Jit<T> {
         self.tagged_place(path, place, access, size)
     }
 
-    /// Names the tag of a member after the path. An access to a whole type is called by the type.
+    /// Names the tag of a member after its path. A tag for a whole type is named after the type.
     fn name(&mut self, path: &str, access: Access) {
         let graph = self.session.oracle().graph();
         let is_part =
@@ -361,7 +361,7 @@ impl<T: Typed> Jit<T> {
     fn resolve(&mut self, path: &str) -> Result<Place, JitError> {
         let place = self.session.update(|types, graph| types.place(graph, path))?;
         if place.tag.is_none() {
-            // This call returns the error with the reason.
+            // The path has no tag, so this call fails with the reason.
             self.session.update(|types, graph| types.tag(graph, path))?;
         }
         Ok(place)
@@ -382,7 +382,7 @@ impl<T: Typed> Jit<T> {
         }
     }
 
-    /// Returns the nodes of an access that was lowered.
+    /// Returns the nodes of an access that was lowered before.
     fn tagged(&mut self, access: Access) -> Result<Tagged, JitError> {
         let graph = self.session.oracle().graph();
         if let (Some(lowering), Some(tag)) = (&self.tagging.lowering, access.tag)
@@ -408,7 +408,7 @@ impl<T: Typed> Jit<T> {
         Ok(Tagged { access: found, call })
     }
 
-    /// Lowers what waits, and these.
+    /// Lowers these accesses, and the tags in `waiting`.
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
         let first = self.lowering().is_some_and(|lowering| lowering.sources().len() == 0);
         if first && self.tagging.theirs.is_none() {
@@ -431,7 +431,7 @@ impl<T: Typed> Jit<T> {
         Ok(lowering.lower(self.session.oracle(), sources)?)
     }
 
-    /// Gives classes to accesses that have none.
+    /// Adds accesses to the classes, if this form of tags has classes.
     fn classify(&mut self, accesses: &[Access]) -> Result<(), JitError> {
         let Some(classes) = &mut self.tagging.classes else { return Ok(()) };
         Ok(classes.add(self.session.oracle(), accesses.iter().copied())?)

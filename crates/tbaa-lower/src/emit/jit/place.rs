@@ -1,29 +1,29 @@
-//! The results of a JIT: they borrow nothing, and may be used on any thread.
+//! The results of a JIT. They borrow nothing, and may be used on any thread.
 
 use super::super::plan::Attachments;
 use super::super::recorded::Recorded;
 use tbaa::declare::Place;
 use tbaa::{AccessKind, Size};
 
-/// The nodes of an access and of a call, which are in no LLVM context yet.
+/// The metadata for an access and for a call. It is not in an LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Tagged {
-    /// The nodes of a load or store.
+    /// The nodes for a load or store.
     pub access: Attachments<Recorded>,
-    /// The nodes of an instruction that may write though its memory is immutable to others: a
-    /// call, a copy.
+    /// The nodes for an instruction that may write even if the memory is immutable for other code,
+    /// such as a call or a copy.
     pub call: Attachments<Recorded>,
 }
 
-/// The place of a path, with the nodes for accesses there.
+/// An access path with its offset and size, and the nodes for accesses there.
 ///
 /// It borrows nothing, and may be used on any thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaggedPlace {
     pub(super) place: Place,
     pub(super) path: String,
-    /// The size that was requested.
+    /// The size that the caller requested for accesses, if any.
     pub(super) sized: Option<Size>,
     pub(super) nodes: Tagged,
 }
@@ -39,29 +39,29 @@ impl TaggedPlace {
         &self.path
     }
 
-    /// Returns the most bytes of an access there: the requested size, or else the place's
+    /// Returns the largest size of an access with this tag: the requested size, or else the place's
     /// [extent](Place::extent).
     pub fn room(&self) -> Size {
         self.sized.unwrap_or(self.place.extent)
     }
 
-    /// Returns the nodes for accesses.
+    /// Returns the nodes for accesses and for calls.
     pub fn tagged(&self) -> &Tagged {
         &self.nodes
     }
 
-    /// Returns what a load or store gets: [`Tagged::access`].
+    /// Returns the nodes for a load or store: [`Tagged::access`].
     pub fn nodes(&self) -> &Attachments<Recorded> {
         &self.nodes.access
     }
 
-    /// Checks that an access of this size may have this tag: it must end inside the place, or be a
-    /// [run](Place::run) of whole elements. If it writes, the memory must not be immutable.
+    /// Checks that an access of this size may have this tag. It must end inside the place, or be a
+    /// [run](Place::run) of whole elements. A write must not be to immutable memory.
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Wider`] if it extends past the place, [`MisuseError::Store`] for a store to
-    /// immutable memory.
+    /// Returns [`MisuseError::Wider`] if the access extends past the place, or
+    /// [`MisuseError::Store`] for a store to immutable memory.
     pub fn check(&self, size: impl Into<Size>, kind: AccessKind) -> Result<(), MisuseError> {
         self.check_kind(kind)?;
         let size = size.into();
@@ -73,12 +73,12 @@ impl TaggedPlace {
         fits.then_some(()).ok_or_else(wider)
     }
 
-    /// Checks that the elements of a run, of this size, are not larger than the place's: an access of
-    /// two `int` is no access to a pointer. A run of single bytes may have any type.
+    /// Checks an access to several elements. An element (`size` bytes) must not be larger than the
+    /// place: a pointer does not fit an `int`. A place of one byte accepts elements of any size.
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Element`].
+    /// Returns [`MisuseError::Element`] if an element is larger.
     pub fn check_element(&self, size: u64) -> Result<(), MisuseError> {
         let room = self.room();
         let fits = room == Size::Bytes(1) || room.covers(Size::Bytes(size));
@@ -86,23 +86,23 @@ impl TaggedPlace {
         fits.then_some(()).ok_or_else(element)
     }
 
-    /// Checks that an access of this kind may have this tag, whatever its size.
+    /// Checks that an access of this kind may have this tag. Ignores sizes.
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Store`] for a store to immutable memory.
+    /// Returns [`MisuseError::Store`] for a store to immutable memory.
     pub fn check_kind(&self, kind: AccessKind) -> Result<(), MisuseError> {
         let fits = !self.place.immutable || kind == AccessKind::Read;
         fits.then_some(()).ok_or_else(|| MisuseError::Store { path: self.path.clone() })
     }
 
-    /// Checks that a copy or fill of this size is one of this place alone. It may write where
-    /// memory is immutable to others.
+    /// Checks that a copy or fill of this size may have this tag. Unlike a store, it may write to
+    /// memory that is immutable for other code.
     ///
     /// # Errors
     ///
-    /// [`MisuseError::Wider`], as [`TaggedPlace::check`]. One of an unknown size is a run: its
-    /// path must end at an element, unless the place has no end.
+    /// Returns [`MisuseError::Wider`], as [`TaggedPlace::check`] does. For an unknown size, the
+    /// path must end at an array's element, or the place must have no end.
     pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), MisuseError> {
         let size = size.into();
         let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);
@@ -110,28 +110,28 @@ impl TaggedPlace {
     }
 }
 
-/// An instruction that must not have a place's tag.
+/// The reason why an instruction must not have a place's tag.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MisuseError {
-    /// It accesses more bytes than the place has; LLVM ignores sizes.
+    /// The instruction accesses more bytes than the place has, and LLVM ignores sizes.
     #[error(
         "an access of {} at `{path}`, which has {}: LLVM does not look at sizes and would miss the \
          rest; ask for the place of the whole record, for an array's elements by a path that ends \
          in `[*]`, or for this one with the size of the access (`sized`)",
         .size.bytes().map_or("a size that varies".to_owned(), |size| format!("{size} bytes")),
-        // An access that reaches past a place means that the place has an end.
+        // The size of the place is known, because the access reaches past its end.
         u64::from(*.room)
     )]
     Wider {
-        /// The place.
+        /// The place's path.
         path: String,
-        /// The number of bytes that it accesses.
+        /// The number of bytes that the instruction accesses.
         size: Size,
         /// The number of bytes that the place has.
         room: Size,
     },
-    /// It accesses several elements, as one of another type.
+    /// The instruction accesses several elements as one value of another type.
     #[error(
         "an access of one value of {size} bytes at `{path}`, whose elements have {}: a run has \
          elements of the accessed type; ask for the place of what is accessed, or for this one \
@@ -139,21 +139,21 @@ pub enum MisuseError {
         u64::from(*.room)
     )]
     Element {
-        /// The place.
+        /// The place's path.
         path: String,
-        /// The number of bytes of what it accesses.
+        /// The number of bytes of the accessed value.
         size: u64,
         /// The number of bytes of an element.
         room: Size,
     },
-    /// It stores to memory that is immutable: LLVM moves loads of it over stores.
+    /// The instruction stores to immutable memory: LLVM moves loads of it across stores.
     #[error(
         "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory over any \
          store; let the runtime store there before the code that loads it is compiled, or ask for \
          the place without `immutable`, in each function that stores there"
     )]
     Store {
-        /// The place.
+        /// The place's path.
         path: String,
     },
 }

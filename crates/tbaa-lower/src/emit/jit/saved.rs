@@ -1,4 +1,4 @@
-//! Saves and loads a JIT's types, tags and lineage, so that another process can continue it.
+//! Saves and loads a JIT's types and tags, so that another process can continue with them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,60 +10,60 @@ use tbaa::{AliasRule, Graph, Oracle, Session};
 
 const VERSION: u32 = 2;
 
-/// A JIT's declared types, tags and lineage in a form to be stored. [`Jit::save`] makes it, and
-/// [`Jit::load`] reads it.
+/// The stored form of a JIT: its declared types, its tags and its lineage (the name of their
+/// system). [`Jit::save`] makes it, and [`Jit::load`] reads it.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Jit", deny_unknown_fields)]
 pub struct SavedJit<'j> {
     version: u32,
     options: JitOptions,
-    /// The types, as a spec.
+    /// The types, as the text of a spec.
     types: String,
-    /// `None` if tags are clang's.
+    /// The lowered tags, or `None` if the tags are clang's.
     lowering: Option<Saved<'j>>,
 }
 
-/// The reason why a JIT cannot be saved, or loaded again.
+/// The reason why a JIT cannot be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// The types cannot be written so that they are the same when they are read.
+    /// Writing the types and reading them again would change them.
     #[error(
         "the declared types cannot be saved: a target that is no preset, or a type that no spec \
          can say; declare them again in the other process, and lower under a new lineage"
     )]
     Types,
-    /// The saved JIT was written by another version of this library.
+    /// Another version of this library wrote the saved JIT.
     #[error("a saved JIT of version {0}, and this library reads {VERSION}: begin anew")]
     Version(u32),
-    /// The saved JIT was changed since, or cut.
+    /// The saved JIT was changed or cut.
     #[error("a saved JIT that is damaged ({0}): begin anew")]
     Damaged(String),
-    /// The tags cannot be used.
+    /// The saved tags cannot be used.
     #[error(transparent)]
     Load(LoadError),
-    /// The tags of shared records cannot be made.
+    /// The tags of the shared records cannot be made.
     #[error(transparent)]
     Jit(JitError),
 }
 
 impl Jit {
-    /// Returns types, tags and lineage, to be stored with `serde`. A process that loads them
-    /// continues from this state: its code may be linked with code that was stored before.
+    /// Returns the types, tags and lineage, to be stored with `serde`. A process that loads them
+    /// continues from this state: its code may be linked with the code stored before.
     ///
-    /// NB: a lineage is continued by one process after the other. Store the code together with
-    /// this, and load both or none: two processes that continue from one state do not know each
+    /// NB: only one process at a time may continue a lineage. Store the code together with this
+    /// state, and load both or neither. Two processes that continue from one state do not know each
     /// other's types.
     ///
     /// # Errors
     ///
-    /// [`SaveError::Types`].
+    /// Returns [`SaveError::Types`] if the types cannot be saved.
     pub fn save(&self) -> Result<SavedJit<'_>, SaveError> {
         let text = |session: &Session| {
             write_all_declarations("jit", session.types(), session.tagged().policy())
         };
         let types = text(&self.session).ok_or(SaveError::Types)?;
-        // The types must be the same when they are read again.
+        // Check that reading the types again does not change them.
         let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), AliasRule::Union));
         if text(&again).as_ref() != Some(&types) {
             return Err(SaveError::Types);
@@ -77,13 +77,13 @@ impl Jit {
         })
     }
 
-    /// Returns the saved JIT. Request its places again by their paths: they get the same tags.
+    /// Loads a saved JIT. Request its places again by their paths: they get the same tags.
     /// [Classes](TagForm::Classes) start afresh: accesses in stored code are not compared with
     /// those in new code.
     ///
     /// # Errors
     ///
-    /// [`SaveError`]: the saved data is validated, and its answers are checked.
+    /// Returns a [`SaveError`] if the saved data is invalid or its alias answers are wrong.
     pub fn load(saved: SavedJit<'_>) -> Result<Jit, SaveError> {
         if saved.version != VERSION {
             return Err(SaveError::Version(saved.version));

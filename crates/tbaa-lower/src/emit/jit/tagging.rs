@@ -1,4 +1,4 @@
-//! A JIT's tags, and the keeper of its types.
+//! The part of a JIT that makes tags, and the trait of the part that owns the types.
 
 use super::super::emitter::Emitter;
 use super::super::plan::{ClassPlan, Lowered, Plan};
@@ -8,16 +8,16 @@ use crate::{AccessClasses, Lowering, Shared, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use tbaa::{Graph, Oracle, Session, Tag, TagId};
 
-/// An owner of declared types, their graph and its oracle: a [`Session`], or the equivalent in an
-/// interface for another language.
+/// An owner of declared types, their graph and its oracle. It is a [`Session`], or an equivalent in
+/// a binding for another language.
 pub trait Typed {
-    /// Returns the types under their policy.
+    /// Returns the types, with the policy that tags them.
     fn tagged(&self) -> &TaggedTypes;
 
-    /// Returns the oracle, which has the graph.
+    /// Returns the oracle, which contains the graph.
     fn oracle(&self) -> &Oracle;
 
-    /// Changes types and graph, and lets the oracle take note: [`Oracle::update`].
+    /// Calls `change` on the types and the graph, and updates the oracle: [`Oracle::update`].
     fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R;
 }
 
@@ -35,19 +35,19 @@ impl Typed for Session {
     }
 }
 
-/// A [`Jit`](super::Jit) without its types: the tags for stock LLVM, which are lowered on demand.
-/// An owner that cannot leave its types with the JIT keeps this part, and rebuilds the JIT from it
-/// with the same types.
+/// The part of a [`Jit`](super::Jit) without the types: the tags for stock LLVM, which are lowered
+/// on demand. An owner that cannot move its types into a JIT stores this part, and rebuilds the JIT
+/// from it and the same types.
 #[derive(Debug)]
 pub struct Tagging {
     pub(super) options: JitOptions,
     /// `None` if tags are attached unchanged.
     pub(super) lowering: Option<Lowering>,
     pub(super) classes: Option<AccessClasses>,
-    /// The tags that clang gives to the shared records.
+    /// The graph of the tags that clang gives to the shared records.
     pub(super) theirs: Option<Graph>,
     pub(super) nodes: Emitter<Recorder>,
-    /// Tags to be lowered with the next requested ones.
+    /// Tags to be lowered together with the next requested ones.
     pub(super) waiting: Vec<TagId>,
 }
 
@@ -62,8 +62,8 @@ impl Tagging {
         Tagging { options, lowering, classes, theirs, nodes, waiting }
     }
 
-    /// Calls with the nodes' emitter and the plan of all accesses, whose scopes are the classes if
-    /// there are any.
+    /// Calls `then` with the emitter and the plan, which maps each access to its tag and scopes.
+    /// The scopes are the classes if this form of tags has classes.
     pub(super) fn with_plan<R>(
         &mut self,
         oracle: &Oracle,
@@ -81,8 +81,8 @@ impl Tagging {
     }
 }
 
-/// Returns clang's tags for the shared records, and pairs of tags for [`Lowering::fix`]. The sources
-/// are made in `graph`.
+/// Returns the graph of clang's tags for the shared records, and pairs of tags for
+/// [`Lowering::fix`]. The first tag of each pair is made in `graph`.
 pub(super) fn shared_tags(
     types: &Declarations,
     graph: &mut Graph,
@@ -92,13 +92,13 @@ pub(super) fn shared_tags(
     Ok(tags_of_clang(types, graph, |record| shared.has(record))?)
 }
 
-/// Returns two tags for the first call. One may alias everything and is placed above all others, so
-/// that later tags that may alias several others have a place. The other aliases only the first;
-/// without it the first requested place would share the first tag's node.
+/// Returns two tags for the first lowering. One may alias everything and becomes the ancestor of
+/// all others, so that later tags that may alias several others fit into the forest. The other
+/// aliases only the first; without it the first requested place would share the first tag's node.
 pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     let above = of.update(|types, graph| types.tag(graph, "*char"))?;
     let other = of.update(|_, graph| {
-        // It was just made, so it can be read.
+        // The tag was just made, so reading it succeeds.
         let Ok(Tag { access: char, .. }) = graph.tag(above) else { return Ok(above) };
         let mut b = graph.builder();
         let nobody = b.sized_type(char, 1, "nobody's", &[])?;
@@ -107,7 +107,7 @@ pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     Ok([above, other.map_err(DeclareError::Build)?])
 }
 
-/// The records of these names.
+/// Finds the declared records with these names.
 pub(super) fn records(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>, JitError> {
     let find = |name: &String| {
         let found = types.named(name).filter(|&id| types.is_record(id));
