@@ -226,8 +226,7 @@ impl Context {
         }
     }
 
-    /// Returns an error for the primitive types `refused`, functions if `functions`, and foreign
-    /// ids.
+    /// Returns an error for types in `refused`, functions if `functions` is set, and foreign ids.
     pub(super) fn refuse(
         &self,
         types: &[Type],

@@ -1,5 +1,6 @@
 //! Locks, and a flag for each thread that is set while it is inside this library.
-//! | The library runs inside the program's `malloc`, in signal handlers, and in functions of the
+//!
+//! The library runs inside the program's `malloc`, in signal handlers, and in functions of the
 //! program that the C library calls for this library. So a call may interrupt another call of the
 //! same thread. Then [`enter`] fails, or a lock is not available. The call clears what is recorded
 //! for the memory, and returns.
@@ -9,9 +10,8 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-// A byte for each thread, which is 1 while the thread is inside this library. It has a fixed offset
-// from the thread pointer, because other thread-local variables may allocate memory when first
-// used.
+// A byte for each thread, which is 1 while the thread is inside this library. Its offset from the
+// thread pointer is fixed: other thread-local variables may allocate when first used.
 global_asm!(include_str!("lock.s"),);
 
 /// True once this library has started. Before that a thread may have no thread pointer.

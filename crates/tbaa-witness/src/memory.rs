@@ -97,7 +97,8 @@ impl Words {
 
 /// This library's allocator. It does not use the program's `malloc`, which may be instrumented and
 /// call this library.
-/// | Block sizes are powers of two. Blocks are cut from larger chunks. A freed block is added to a
+///
+/// Block sizes are powers of two. Blocks are cut from larger chunks. A freed block is added to a
 /// list for its size. Each block larger than [`LARGEST`] is a mapping of its own.
 struct Own {
     free: Lock<Free>,

@@ -1,9 +1,10 @@
 //! Handles calls of functions that are not instrumented. Such a function may write all memory that
 //! it can reach through its pointers. So what is recorded for this memory is cleared.
-//! | The function can reach the block, mapping or variable that a pointer points to, and the
-//! targets of pointers that instrumented code has stored there. If the end of this memory is
-//! unknown, [`UNKNOWN`] bytes are assumed. Functions for which [`is_harmless`] holds are skipped.
-//! So are this library's own, which clear memory themselves.
+//!
+//! The function can reach the block, mapping or variable that a pointer points to, and the targets
+//! of pointers that instrumented code has stored there. If the end of this memory is unknown,
+//! [`UNKNOWN`] bytes are assumed. Functions for which [`is_harmless`] holds are skipped. So are
+//! this library's own, which clear memory themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -22,7 +23,7 @@ use crate::{blocks, cells, interpose, shadow, symbols};
 #[derive(Clone, Default)]
 pub(crate) struct Calls {
     pub(crate) times: u64,
-    /// The bytes that were forgotten.
+    /// The number of bytes whose records were cleared.
     pub(crate) bytes: u64,
     /// The number of calls that cleared all memory.
     pub(crate) all: u64,

@@ -10,7 +10,8 @@ const MAX_BYTES: u64 = 256;
 type RepeatedAccess = (TagId, u64, [&'static str; 2]);
 
 /// Returns a program that writes memory with one tag and reads it with another.
-/// | Without optimisation the program ends with status 0. If LLVM answers `NoAlias` for the tags,
+///
+/// Without optimisation the program ends with status 0. If LLVM answers `NoAlias` for the tags,
 /// `opt -O2` replaces the read by a value from before the write, and the status is 1.
 ///
 /// # Panics

@@ -1,11 +1,12 @@
 //! Records the last accesses of each byte of the program.
-//! | An access instruction of the program is called a *site*. The *state* of a byte is the site
-//! that wrote it last and, with `reuse=1`, a site that has read it since. Each 4 bytes (a
-//! *granule*) have a 32-bit *cell*. It holds the number of their states ([`crate::states`]), or 0
-//! if nothing is recorded.
-//! | Cells are atomic. A change that is cached takes no lock. If two threads access the same byte
-//! at once, the program has a race anyway. Two threads that access different bytes of a granule
-//! lose nothing, because a change to part of a granule is a compare-and-exchange.
+//!
+//! An access instruction is called a *site*. The *state* of a byte is the site that wrote it last
+//! and, with `reuse=1`, a site that has read it since. Each 4 bytes (a *granule*) have a 32-bit
+//! *cell*: the number of their states ([`crate::states`]), or 0 if nothing is recorded.
+//!
+//! Cells are atomic. A change that is cached takes no lock. If two threads access the same byte at
+//! once, the program has a race anyway. Two threads that access different bytes of a granule lose
+//! nothing, because a change to part of a granule is a compare-and-exchange.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::*};

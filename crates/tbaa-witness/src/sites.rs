@@ -80,7 +80,7 @@ pub(crate) enum Keeps {
     All,
 }
 
-/// What the two accesses of a report do, in this order. LLVM exploits the first most often.
+/// The effects of a report's two accesses, in order. LLVM exploits the first variant most often.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,

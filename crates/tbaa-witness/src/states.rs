@@ -1,15 +1,18 @@
-//! Numbers the states of a granule's bytes. Each combination of states gets one number.
-//! | Terms: a *granule* is 4 bytes of the program. A *site* is an access instruction. A site's
-//! *kind* is the number of its tag and size. A byte's *state* is the site that wrote it last, and a
-//! site that has read it since.
-//! | Few combinations occur, and few changes from one to another. A change that has occurred before
-//! is found without a lock: in the site's cache or in a cache for all sites. The rule is asked only
-//! when a change occurs first, since each contradiction is reported only once.
-//! | The low 14 bits of a number are its *class*, the others an index among the class's
-//! combinations. The class determines the kind of each byte's writer, but not the site. That is
-//! enough to check a read, because a read does not change the state. Writes need no check, but with
-//! a read by a tag for constant memory, which is recorded, they do.
-//! | With `reuse=1` (a read and a later write are checked) readers are recorded too. Then the class
+//! Numbers the states of a granule's bytes: each combination of states has one number.
+//!
+//! A *granule* is 4 bytes of the program. A *site* is an access instruction, and its *kind* a
+//! number for its tag and size. A byte's *state* is the site that wrote it last, and one that has
+//! read it since.
+//!
+//! Few combinations occur, and few changes. A change that has occurred before is found without a
+//! lock, in the site's cache or in one for all sites. The rule is asked only at the first
+//! occurrence.
+//!
+//! The low 14 bits of a number are its *class*, the rest an index in that class. The class
+//! determines the kind of each byte's writer, but not the site. This is enough to check a read, as
+//! a read does not change the state. A write is checked only if a tag says that memory is constant.
+//!
+//! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then the class
 //! determines the kind of each byte's reader, not of its writer: a read of a recorded kind changes
 //! nothing, and a write can only contradict readers.
 

@@ -1,9 +1,9 @@
 //! Partition refinement: finds the coarsest classes such that the nodes of a class have the same
 //! colour, and their edges at each position lead to the same class.
-//! | This is Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite
-//! automaton" (1971). An edge is labelled by its position in its node. A class splits into the
-//! nodes that have an edge at some position into another class, and the rest. Only the smaller half
-//! must split others.
+//!
+//! This is Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton"
+//! (1971). Edges are labelled by their position. A class splits into the nodes that have an edge at
+//! some position into another class, and the rest. Only the smaller half must split others.
 
 use super::automaton::Automaton;
 

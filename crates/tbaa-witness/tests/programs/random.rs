@@ -13,8 +13,7 @@ use super::{WAYS, build, read_json, reports, scratch};
 /// type is a child of an earlier one.
 struct World {
     parents: Vec<usize>,
-    /// Access instructions: the type (`parents.len()` for an untagged write), the size in bytes,
-    /// and whether it writes.
+    /// Access instructions: type (`parents.len()` if untagged), bytes, and whether it writes.
     sites: Vec<(usize, usize, bool)>,
     /// The accesses in order: the index in `sites`, and the offset in memory.
     steps: Vec<(usize, usize)>,
