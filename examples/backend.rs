@@ -185,10 +185,10 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
         Op::Constant(1, 7),
         Op::Store(n, 1),
         Op::Store(tag, 1),
-        Op::Load(2, base), // Redundant: no store so far goes to a frame.
-        Op::Load(3, i),    // The union's word, which the store has set.
+        Op::Load(2, base), // Redundant: no store so far is to a `CallInfo`.
+        Op::Load(3, i),    // Redundant: the first store wrote these bytes.
         Op::Call,
-        Op::Load(4, base), // Kept: the call may have moved the stack.
+        Op::Load(4, base), // Not redundant: the call may have moved the stack.
         Op::Add(5, 2, 3),
         Op::Add(6, 4, 5),
         Op::Print(6),
@@ -200,10 +200,10 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
     let vector = vec![
         Op::Load(0, len),
         Op::Store(element, 0),
-        Op::Load(1, len), // Redundant: a double is no length.
-        Op::Load(2, i),   // Kept: the double may be in a TValue's union.
+        Op::Load(1, len), // Redundant: the store is to a `double`.
+        Op::Load(2, i),   // Not redundant: the first load of it.
         Op::Store(element, 1),
-        Op::Load(3, i),
+        Op::Load(3, i), // Not redundant: the double may be in a TValue's union.
         Op::Add(4, 2, 3),
         Op::Print(4),
     ];
@@ -216,9 +216,9 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
     let message = vec![
         Op::Constant(0, 1),
         Op::Store(word, 0),
-        Op::Load(1, frame), // Reads no message, so the store before is dead.
+        Op::Load(1, frame), // Not from a message, so the store before is dead.
         Op::Store(word, 1),
-        Op::Load(2, half), // Reads a part of the word.
+        Op::Load(2, half), // Reads a part of `word`.
         Op::Store(word, 2),
         Op::Print(1),
     ];

@@ -46,7 +46,7 @@ impl AccessKind {
 ///
 /// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// assert!(!oracle.may_alias(x, y));
-/// A vectoriser loads both members with the tag of the first.
+/// // A vectoriser that loads both through the tag of the first.
 /// assert!(oracle.may_alias(Access::from(x).with_size(8), y));
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
@@ -96,7 +96,7 @@ impl Access {
     /// let field = |offset, size| SizedField { ty: int, offset, size };
     /// let s = b.sized_type(root, 24, "S", &[field(0, 16), field(16, 4), field(20, 4)])?;
     /// let (element, member) = (b.access_tag(s, int, 0, 4)?, b.access_tag(s, int, 16, 4)?);
-    /// Two elements of the array. For the member, the access includes the bytes after it.
+    /// // Two elements of the array; but for the member, also the bytes after it.
     /// assert_eq!(Access::of_width(&graph, element, 8).size, None);
     /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(Size::Bytes(8)));
     /// # Ok::<(), tbaa::BuildError>(())
@@ -119,9 +119,8 @@ impl Access {
         }
     }
 
-    /// Returns an access of `bytes` bytes with a tag of `graph`, as [`Access::with_size`] does:
-    /// these are not several elements. For an old-format tag, does the same as
-    /// [`Access::of_width`].
+    /// Returns an access of `bytes` bytes with a tag of `graph`, like [`Access::with_size`]: not an
+    /// access to several elements. For an old-format tag, does the same as [`Access::of_width`].
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
@@ -161,9 +160,9 @@ impl From<Option<TagId>> for Access {
     }
 }
 
-/// Returns how many bytes of elements can follow a tag's offset: those of the field that LLVM
-/// finds. In the old format, those before the next field of any aggregate on the path. Returns
-/// `None` if LLVM does not reach the access type.
+/// Returns the largest number of bytes that consecutive elements at a tag's offset can have: the
+/// size of the field that LLVM finds. In the old format, the bytes before the next field of any
+/// aggregate on the path. Returns `None` if LLVM does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);

@@ -169,7 +169,7 @@ impl Declarations {
         lens.into_iter().rev().try_fold(ty, |ty, len| self.array_of(ty, len))
     }
 
-    /// Declares a record without members, so that its members may point to it.
+    /// Declares a record before its members, which may point to it.
     fn announce(&mut self, Draft { record, title }: Draft<'_>) -> Result<DeclId, DeclareError> {
         if record.name.is_empty() {
             let decl = RecordDecl { title: title.to_owned(), ..RecordDecl::default() };

@@ -59,8 +59,8 @@ impl Declarations {
         self.decl(id).align
     }
 
-    /// Returns the element type and the lengths of an array, outermost dimension first. Returns
-    /// another type itself, without lengths.
+    /// Returns the element type and the lengths of an array, outermost dimension first. For any
+    /// other type, returns the type itself and no lengths.
     #[doc(hidden)]
     pub fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
         let mut lens = Vec::new();

@@ -221,7 +221,7 @@ pub enum MemberType {
     Declared(DeclId),
     /// A record. Without a name it can only be used here.
     Record(Box<Record>),
-    /// An array; a flexible one without a length.
+    /// An array; without a length, a flexible array.
     Array(Box<MemberType>, Option<u64>),
     /// A new scalar type called `Record.member`, of which only the layout is known. Accesses to the
     /// member alias only each other and accesses to `char`.

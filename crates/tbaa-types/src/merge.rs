@@ -1,4 +1,4 @@
-//! Merging the types of several modules into one context.
+//! Merges the types of several modules into one context.
 
 use super::equal::{Completions, TypeClasses};
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
@@ -106,7 +106,7 @@ impl MergedTypes {
         completions: &Completions<'_>,
         classes: TypeClasses,
     ) -> Result<MergedTypes, TypeError> {
-        // Each class is represented by its first type.
+        // The first type of each class stands for the class.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
             for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
@@ -122,7 +122,7 @@ impl MergedTypes {
                 types[class] = Some(context.named_struct(name)?);
             }
         }
-        // Makes the other types in this order. A type's parts are made first.
+        // Make the other types in this order, after the types that they contain.
         let mut work: Vec<usize> = order.into_iter().rev().collect();
         while let Some(&class) = work.last() {
             let Some((from, ty)) = firsts[class].filter(|_| types[class].is_none()) else {
@@ -176,7 +176,7 @@ impl MergedTypes {
     }
 
     /// Returns the canonical names that several structs have, ordered by their first struct. Opaque
-    /// structs are ignored, and so is `struct.anon`, clang's name for an unnamed struct.
+    /// structs are ignored. So is `struct.anon`, clang's name for an unnamed struct.
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
@@ -222,7 +222,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
 /// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
-    // Structs whose canonical name no other struct of their module is known to have.
+    // For each canonical name, the structs that are the only one of this name in their module.
     let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     for &context in contexts {
         let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));

@@ -197,8 +197,8 @@ impl Context {
         None
     }
 
-    /// Returns whether a type contains its parts directly, so that it must not contain itself. Only
-    /// pointers do not. LLVM: `StructType::checkBody`.
+    /// Returns whether a type contains its parts directly, so that it must not contain itself. This
+    /// holds for all types except pointers. LLVM: `StructType::checkBody`.
     pub(super) fn holds_parts(symbol: Symbol) -> bool {
         !matches!(symbol, Symbol::Pointer { .. })
     }

@@ -9,7 +9,7 @@ use crate::lock::Lock;
 use crate::memory::PAGE;
 use crate::symbols;
 
-/// The return addresses of allocating calls. A block's mark is an index; 0 means an unknown caller.
+/// The return addresses of allocating calls. A block's first mark is an index here; 0: unknown.
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
@@ -20,8 +20,8 @@ const MAX_BLOCK: usize = 64 << 20;
 /// The same limit when speed matters.
 const NEAR: usize = 64 << 10;
 
-/// Returns the usable bytes of a heap block. There may be more than the program requested: if the
-/// block grows in place, the program gets them.
+/// Returns the usable bytes of a heap block. The program may have requested fewer: it gets the rest
+/// when the block grows in place.
 pub(crate) fn usable(block: *mut u8) -> usize {
     // SAFETY: a null pointer, or a block that has been allocated and not freed.
     unsafe { libc::malloc_usable_size(block.cast()) }

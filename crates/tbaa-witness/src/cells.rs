@@ -10,8 +10,8 @@
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
-//! | then | and 256 MiB | the kinds of sites |
+//! | 65 | 65 and 4 GiB | the cached results of sites ([`Entries`]) |
+//! | then | and 256 MiB | the tag and size of each site, as one number |
 //! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 
@@ -24,7 +24,7 @@ use tbaa_instrument::layout;
 
 use crate::{log, memory};
 
-/// The bytes of a granule: few, so that few instructions access the same one.
+/// The number of bytes in a granule. It is small, so that few sites access the same granule.
 pub(crate) const GRANULE: usize = 4;
 pub(crate) const PAIR: usize = 2 * GRANULE;
 /// A mask that selects all bytes of a granule.
@@ -51,7 +51,7 @@ const KINDS: Range<usize> =
     ENTRIES.end..ENTRIES.end + (layout::MAX_SITES as usize + 1) * size_of::<AtomicU32>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
-/// The number of reserved bytes, and the number of reserved bytes that may be touched.
+/// The number of reserved bytes, and below it the number of those that may be touched.
 pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
 pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 

@@ -140,7 +140,7 @@ impl Kind {
         let graph = registry.oracle.graph();
         let [one, other] = [a, b].map(|site| sites::access(graph, (site.tag, site.size)));
         let own = options().rules;
-        // Explains the chosen rule, or the first rule that forbids the accesses if it allows them.
+        // If the chosen rule allows the accesses, the first rule that does not is explained.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
         let reason = match order {
             Order::Constant => {

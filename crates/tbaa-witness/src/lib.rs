@@ -65,7 +65,7 @@ unsafe impl Sync for Check {}
 #[inline(always)]
 fn access(address: usize, size: Option<usize>, number: u32, module: &'static Module) {
     let event = module.event(number);
-    // If the module could not be registered, reads are ignored and writes clear memory.
+    // If the module could not be registered, reads are ignored and writes clear records.
     if event.site != 0 || !event.reads {
         shadow::note(address, size.unwrap_or(event.size as usize), event);
         if kinds::count() > 0 {

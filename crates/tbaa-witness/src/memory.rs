@@ -154,7 +154,7 @@ unsafe impl GlobalAlloc for Own {
         if size > LARGEST {
             return unmap(block, size);
         }
-        // If a signal handler has interrupted this function, the block is not reused.
+        // In a signal handler that interrupted this allocator, the block cannot be reused.
         if let Some(mut free) = self.free.take() {
             let list = &mut free.lists[class(size)];
             // SAFETY: the block is free now, and has room for an address.

@@ -37,7 +37,7 @@ unsafe impl Sync for Module {}
 
 impl Module {
     /// Returns an access by the module's site `number`. If the module cannot be registered, the
-    /// result has no site: its reads are ignored, and its writes clear memory.
+    /// result has no site: a read is ignored, and a write clears the records of its bytes.
     #[inline]
     pub(crate) fn event(&'static self, number: u32) -> Event {
         let mut base = self.base.load(Acquire);

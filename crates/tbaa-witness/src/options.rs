@@ -30,7 +30,7 @@ pub(crate) struct Options {
     /// process id.
     pub(crate) json: Option<String>,
     pub(crate) sarif: Option<String>,
-    /// `harmless=FILE`: functions that write no memory of interest. Each line is a pattern, in
+    /// `harmless=FILE`: functions that are assumed to write nothing. Each line is a pattern, in
     /// which `*` matches any text.
     pub(crate) harmless: Vec<String>,
     /// `repro=FOLDER`: for each report, a program that repeats both accesses is written there.

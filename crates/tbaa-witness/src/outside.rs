@@ -25,10 +25,10 @@ pub(crate) struct Calls {
     pub(crate) times: u64,
     /// The number of bytes whose records were cleared.
     pub(crate) bytes: u64,
-    /// The number of calls that cleared all memory.
+    /// The number of calls that cleared all records.
     pub(crate) all: u64,
     harmless: bool,
-    /// The largest number of bytes that it writes, if it writes only where its arguments point.
+    /// The largest number of bytes that it writes, if it writes only to its arguments' targets.
     most: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ static HARMLESS: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 1
 const UNKNOWN: usize = 64 << 10;
 /// The same for a pointer that was found in memory.
 const UNKNOWN_INNER: usize = 4 << 10;
-/// The limit of objects that one call can reach. If there are more, all memory is cleared.
+/// The limit of objects that one call can reach. If there are more, all records are cleared.
 const OBJECTS: usize = 512;
 
 /// Returns the name of a known function at an address. In the C library, one address can have
@@ -103,7 +103,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     }
 }
 
-/// Clears all memory, because inline assembly may access any.
+/// Clears all records, because inline assembly may write any memory.
 pub(crate) fn barrier() {
     cells::forget_all();
     let inside = enter();
@@ -115,7 +115,7 @@ pub(crate) fn barrier() {
 }
 
 /// Clears the records of everything that a pointer reaches. Returns the number of bytes that had
-/// records, or `None` if all memory was cleared.
+/// records, or `None` if all records were cleared.
 fn forget(pointer: usize, size: usize) -> Option<usize> {
     let reach = |at: usize, size: usize, unknown: usize| match size {
         0 => blocks::containing(at).unwrap_or((at, unknown)),
@@ -143,7 +143,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     Some(bytes)
 }
 
-/// Returns the unknown functions that were called, ordered by the bytes that they cleared.
+/// Returns the unknown functions that were called, those that cleared the most records first.
 pub(crate) fn unknown() -> Vec<(String, Calls)> {
     let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
     let mut list: Vec<_> = calls

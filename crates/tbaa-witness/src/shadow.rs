@@ -100,7 +100,7 @@ pub(crate) fn give_back(address: usize, size: usize) {
     }
 }
 
-/// Clears the records of exactly these bytes. Returns whole pages of cells of large ranges.
+/// Clears the records of exactly these bytes. Large ranges give whole pages back to the system.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
     let Range { start: address, end } = covered(address, size);

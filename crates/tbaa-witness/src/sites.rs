@@ -96,7 +96,7 @@ const CHARACTER: u32 = 1 << 30;
 /// A flag in a kind: the tag says that the memory is constant.
 const CONSTANT: u32 = 1 << 29;
 
-/// A flag in the kind of a byte's writer: a tag said after that write that the byte is constant.
+/// Set in the kind of a byte's writer if a later read had a tag for constant memory.
 pub(crate) const PROMISED: u32 = 1 << 28;
 
 /// The bits of a kind that hold its number.

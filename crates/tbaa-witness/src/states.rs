@@ -5,8 +5,7 @@
 //! read it since.
 //!
 //! Few combinations occur, and few changes. A change that has occurred before is found without a
-//! lock, in the site's cache or in one for all sites. The rule is asked only at the first
-//! occurrence.
+//! lock, in the site's cache or in one for all sites. For a new change, the rule is asked.
 //!
 //! The low 14 bits of a number are its *class*, the rest an index in that class. The class
 //! determines the kind of each byte's writer, but not the site. This is enough to check a read, as

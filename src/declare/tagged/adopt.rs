@@ -29,7 +29,7 @@ impl TaggedTypes {
     /// use tbaa::declare::{Declarations, Policy, Record, Target};
     /// use tbaa::Graph;
     ///
-    /// The tag that clang writes for `kind` of `struct Point { double x; int kind; }`.
+    /// // As clang tags an access to `kind` of `struct Point { double x; int kind; }`.
     /// let mut helper = Graph::new();
     /// let mut b = helper.builder();
     /// let root = b.root("Simple C/C++ TBAA")?;

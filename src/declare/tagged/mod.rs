@@ -19,8 +19,8 @@ use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 #[non_exhaustive]
 pub enum Policy {
     /// The old format, as clang 22 writes it. LLVM understands it best, and the module can be
-    /// linked with C. Accesses to members of unions and to arrays in structs are `char`. Bit-fields
-    /// have no tag.
+    /// linked with C. Members of unions and arrays in structs have the type `char`. Bit-fields have
+    /// no tag.
     #[default]
     Clang,
     /// The size-aware format of the RFC of 2017. A union is a type with overlapping members, for
@@ -109,7 +109,7 @@ pub struct Place {
 /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(base, number), AliasResult::NoAlias);
 ///
-/// The error suggests the name that was probably meant.
+/// // A mistake says what was probably meant.
 /// let error = types.tag(&mut Graph::new(), "CallInfo.l.bse").unwrap_err();
 /// assert_eq!(error.to_string(), r#"no field "bse" in "CallInfo.l": did you mean "base"?"#);
 /// # Ok::<(), tbaa::declare::DeclareError>(())

@@ -75,7 +75,7 @@ impl Partition {
     }
 }
 
-/// Splits classes of equal colour until the edges of a class lead to the same classes. Returns the
+/// Splits classes of equal colour until all edges of a class lead to the same classes. Returns the
 /// class of each node.
 pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
     let (sources, into) = reversed(automaton);

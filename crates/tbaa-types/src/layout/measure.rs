@@ -52,7 +52,8 @@ pub struct StructLayout {
     pub padded: bool,
 }
 
-/// The sizes and alignments of a type: `bits` in bits; with padding (`alloc`) and `abi` in bytes.
+/// Sizes and alignments of a type: `bits` is in bits; `abi`, `preferred` and `alloc` (with padding)
+/// are in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bits: u64,
@@ -66,9 +67,9 @@ type Measured = Result<Measure, LayoutError>;
 
 /// The sizes and alignments of a context's types under one data layout.
 ///
-/// Each type is measured once: the first request takes time in the size of the type, later ones are
-/// constant. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions panic if
-/// a type was issued by another context.
+/// Each type is measured once. The first request takes time in the size of the type, later ones
+/// constant time. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions
+/// panic if a type was issued by another context.
 pub struct Layouts<'a> {
     layout: &'a DataLayout,
     context: &'a Context,
@@ -237,7 +238,7 @@ impl Layouts<'_> {
         Ok(Measure { scalable: count.is_scalable(), ..by_width(&self.layout.vectors, bits)? })
     }
 
-    /// LLVM: `TargetExtType::getLayoutType`.
+    /// Measures a target type. LLVM: `TargetExtType::getLayoutType`.
     fn target(&self, name: &[u8], types: &[Type], ints: &[u32]) -> Measured {
         match name {
             b"spirv.IntegralConstant" | b"spirv.Literal" => Err(LayoutError::Unsized),
@@ -333,7 +334,7 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Takes the alignments from the table, or else the next power of two of the width in bytes.
+/// Takes the alignments of this width from the table, or else the next power of two of its bytes.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
     // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);

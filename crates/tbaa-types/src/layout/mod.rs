@@ -127,14 +127,14 @@ const fn spec(bits: u32, abi: u64, preferred: u64) -> PrimitiveSpec {
     PrimitiveSpec { bits, abi, preferred }
 }
 
-/// LLVM: `DefaultIntSpecs`.
+/// The default alignments of integers. LLVM: `DefaultIntSpecs`.
 const INTS: [PrimitiveSpec; 4] = [spec(8, 1, 1), spec(16, 2, 2), spec(32, 4, 4), spec(64, 4, 8)];
-/// LLVM: `DefaultFloatSpecs`.
+/// The default alignments of floating-point numbers. LLVM: `DefaultFloatSpecs`.
 const FLOATS: [PrimitiveSpec; 4] =
     [spec(16, 2, 2), spec(32, 4, 4), spec(64, 8, 8), spec(128, 16, 16)];
-/// LLVM: `DefaultVectorSpecs`.
+/// The default alignments of vectors. LLVM: `DefaultVectorSpecs`.
 const VECTORS: [PrimitiveSpec; 2] = [spec(64, 8, 8), spec(128, 16, 16)];
-/// LLVM: `DefaultPointerSpecs`.
+/// The default pointers. LLVM: `DefaultPointerSpecs`.
 const POINTER: PointerSpec = PointerSpec {
     address_space: 0,
     bits: 64,

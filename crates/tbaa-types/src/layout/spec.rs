@@ -50,7 +50,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // An undescribed address space copies address space 0, including its name.
+            // If the string does not describe it, copy address space 0, including its name.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });

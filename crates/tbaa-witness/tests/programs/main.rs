@@ -1,8 +1,8 @@
 //! Runs programs with a deliberate fault, for which exactly the two faulty accesses must be
 //! reported, and programs without a fault, for which nothing must be reported.
 //!
-//! In the folders `faults`, `repeated` and `broken`, the lines of the two accesses end in `//
-//! first` and `// second`, or in assembly in `; first` and `; second`.
+//! In `faults`, `repeated` and `broken`, the lines of the accesses end in `// first` and `//
+//! second`; in assembly, in `; first` and `; second`.
 
 mod random;
 
