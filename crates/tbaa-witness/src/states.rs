@@ -11,9 +11,8 @@
 //! determines the kind of each byte's writer, but not the site. This is enough to check a read, as
 //! a read does not change the state. A write is checked only if a tag says that memory is constant.
 //!
-//! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then the class
-//! determines the kind of each byte's reader, not of its writer: a read of a recorded kind changes
-//! nothing, and a write can only contradict readers.
+//! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then a class is
+//! for the kinds of readers, not of writers, because a write can only contradict readers.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
