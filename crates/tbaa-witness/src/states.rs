@@ -9,7 +9,8 @@
 //!
 //! The low 14 bits of a number are its *class*, the rest an index in that class. The class
 //! determines the kind of each byte's writer, but not the site. This is enough to check a read, as
-//! a read does not change the state. A write is checked only if a tag says that memory is constant.
+//! a read does not change the state. By default a write is checked only if a warning is possible or
+//! a tag says that memory is constant.
 //!
 //! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then a class is
 //! for the kinds of readers, not of writers, because a write can only contradict readers.
