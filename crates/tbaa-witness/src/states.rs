@@ -4,13 +4,12 @@
 //! number for its tag and size. A byte's *state* is the site that wrote it last, and one that has
 //! read it since.
 //!
-//! Few combinations occur, and few changes. A change that has occurred before is found without a
-//! lock, in the site's cache or in one for all sites. For a new change, the rule is asked.
+//! Few combinations and changes occur. A change that has occurred before is found without a lock,
+//! in the site's cache or in one for all sites. For a new change, the rule is asked.
 //!
-//! The low 14 bits of a number are its *class*, the rest an index in that class. The class
-//! determines the kind of each byte's writer, but not the site. This is enough to check a read, as
-//! a read does not change the state. By default a write is checked only if a warning is possible or
-//! a tag says that memory is constant.
+//! The low 14 bits of a number are its *class*, the rest an index in it. The class determines the
+//! kind of each byte's writer, not the site. This is enough to check a read, which does not change
+//! the state. A write is checked if a warning is possible or a tag says that memory is constant.
 //!
 //! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then a class is
 //! for the kinds of readers, not of writers, because a write can only contradict readers.
