@@ -1,5 +1,5 @@
-//! A back end of its own: redundant-load and dead-store elimination on straight-line code, driven
-//! by `may_conflict` under rule `union`. Types are added while it runs.
+//! An optimiser that removes redundant loads and dead stores from straight-line code. It uses
+//! `may_conflict` under rule `union`. Types are added while the oracle is in use.
 //!
 //! ```sh
 //! cargo run --example backend
@@ -13,8 +13,8 @@ use tbaa::{Access, AliasRule, Graph, Oracle};
 /// A virtual register; each is written once.
 type Reg = usize;
 
-/// The place that an access reads or writes: a number of bytes after a pointer, which is a
-/// parameter of the function. Its tag decides what it may alias.
+/// The memory that an access reads or writes: `size` bytes at an offset from a pointer, which is a
+/// parameter of the function. The access's tag decides what it may alias.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Destination {
     pointer: usize,
@@ -24,13 +24,13 @@ struct Destination {
 }
 
 impl Destination {
-    /// Returns whether two places are certainly the same bytes.
+    /// Returns whether both are certainly the same bytes.
     fn is(&self, other: &Destination) -> bool {
         (self.pointer, self.offset, self.size) == (other.pointer, other.offset, other.size)
     }
 
-    /// Returns whether two places are certainly disjoint: they have one pointer and different
-    /// bytes.
+    /// Returns whether both are certainly disjoint: the same pointer, and ranges that do not
+    /// overlap.
     fn is_apart_from(&self, other: &Destination) -> bool {
         let behind = |a: &Destination, b: &Destination| a.offset >= b.offset + b.size;
         self.pointer == other.pointer && (behind(self, other) || behind(other, self))
@@ -43,9 +43,9 @@ enum Op {
     Add(Reg, Reg, Reg),
     Load(Reg, Destination),
     Store(Destination, Reg),
-    /// Calls code that may read and write all memory.
+    /// A call of code that may read and write all memory.
     Call,
-    /// Makes a value visible outside.
+    /// An output of a register's value.
     Print(Reg),
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// The compiler: its types, and the oracle that owns their graph.
+/// The compiler: its types, and the oracle that owns the graph of their tags.
 struct Compiler {
     types: TaggedTypes,
     oracle: Oracle,
@@ -75,14 +75,14 @@ impl Compiler {
         Compiler { types, oracle: Oracle::new(Graph::new(), AliasRule::Union) }
     }
 
-    /// Adds a type that the program has just defined.
+    /// Declares a type that the program defines.
     fn define(&mut self, record: Record) -> Result<(), DeclareError> {
         self.types.types_mut().define(record)?;
         Ok(())
     }
 
-    /// Returns the place of a path from a pointer to the path's first type. The oracle adds a new
-    /// tag in time proportional to the path; its old answers stay.
+    /// Returns the memory that a path leads to, where `pointer` points to the path's first type.
+    /// Adding a tag takes time proportional to the path. The oracle's cached answers stay valid.
     fn place(&mut self, pointer: usize, path: &str) -> Result<Destination, DeclareError> {
         let Compiler { types, oracle } = self;
         let place = oracle.update(|graph| types.place(graph, path))?;
@@ -90,7 +90,7 @@ impl Compiler {
         Ok(Destination { pointer, offset: place.offset, size: place.size, access })
     }
 
-    /// Returns whether one of two accesses may change what the other reads or writes.
+    /// Returns whether one access may write bytes that the other reads or writes.
     fn conflict(&self, first: (&Destination, bool), second: (&Destination, bool)) -> bool {
         let access = |(place, writes): (&Destination, bool)| {
             if writes { place.access.writing() } else { place.access.reading() }
@@ -99,15 +99,15 @@ impl Compiler {
             && self.oracle.may_conflict(access(first), access(second)).is_some()
     }
 
-    /// Removes loads of known values, and stores that nothing reads.
+    /// Removes loads of values that are in registers, and stores whose values are never read.
     fn optimize(&self, code: &[Op]) -> Vec<Op> {
         self.without_dead_stores(self.without_redundant_loads(code))
     }
 
     fn without_redundant_loads(&self, code: &[Op]) -> Vec<Op> {
-        // Places whose contents are in a register, and whether a store put them there.
+        // Memory whose contents are in a register, and whether a store wrote it.
         let mut known: Vec<(Destination, bool, Reg)> = Vec::new();
-        // For each redundant load, its register and the one that replaces it.
+        // For each removed load, its register and the register that replaces it.
         let mut renamed: Vec<(Reg, Reg)> = Vec::new();
         let mut kept = Vec::new();
         for op in code {
@@ -135,7 +135,7 @@ impl Compiler {
                     known.retain(|(place, stored, _)| {
                         !place.is(to) && !self.conflict((place, *stored), (to, true))
                     });
-                    // A register keeps only a part of a narrow store.
+                    // If the store is narrow, the register has more bytes than the memory.
                     if to.size == 8 {
                         known.push((*to, true, from));
                     }
@@ -147,7 +147,7 @@ impl Compiler {
     }
 
     fn without_dead_stores(&self, code: Vec<Op>) -> Vec<Op> {
-        // Places that are overwritten before anything reads them.
+        // Memory that is overwritten before it is read.
         let mut overwritten: Vec<Destination> = Vec::new();
         let mut kept = Vec::new();
         for op in code.into_iter().rev() {
@@ -167,8 +167,8 @@ impl Compiler {
     }
 }
 
-/// Lua's stack slots and frames; a vector; a message that is read as bytes of another type. Each
-/// function declares the types that it is the first to use.
+/// Returns three functions: one uses Lua's stack slots and frames, one a vector, one a message that
+/// is read as another type. The types of each function are declared just before it.
 fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, DeclareError> {
     let value =
         Record::union("Value").field("gc", "void *").field("n", "double").field("i", "long");
@@ -185,10 +185,10 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
         Op::Constant(1, 7),
         Op::Store(n, 1),
         Op::Store(tag, 1),
-        Op::Load(2, base), // Redundant: no store so far goes to a frame.
-        Op::Load(3, i),    // The union's word, which the store has set.
+        Op::Load(2, base), // Redundant: no store so far is to a `CallInfo`.
+        Op::Load(3, i),    // Redundant: the first store wrote these bytes.
         Op::Call,
-        Op::Load(4, base), // Kept: the call may have moved the stack.
+        Op::Load(4, base), // Not redundant: the call may have moved the stack.
         Op::Add(5, 2, 3),
         Op::Add(6, 4, 5),
         Op::Print(6),
@@ -200,10 +200,10 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
     let vector = vec![
         Op::Load(0, len),
         Op::Store(element, 0),
-        Op::Load(1, len), // Redundant: a double is no length.
-        Op::Load(2, i),   // Kept: the double may be in a TValue's union.
+        Op::Load(1, len), // Redundant: the store is to a `double`.
+        Op::Load(2, i),   // Not redundant: the first load of it.
         Op::Store(element, 1),
-        Op::Load(3, i),
+        Op::Load(3, i), // Not redundant: the double may be in a TValue's union.
         Op::Add(4, 2, 3),
         Op::Print(4),
     ];
@@ -216,9 +216,9 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
     let message = vec![
         Op::Constant(0, 1),
         Op::Store(word, 0),
-        Op::Load(1, frame), // Reads no message, so the store before is dead.
+        Op::Load(1, frame), // Not from a message, so the store before is dead.
         Op::Store(word, 1),
-        Op::Load(2, half), // Reads a part of the word.
+        Op::Load(2, half), // Reads a part of `word`.
         Op::Store(word, 2),
         Op::Print(1),
     ];
@@ -241,8 +241,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 mod tests {
     use super::*;
 
-    /// Runs code on a memory in which each pointer has an address. Returns the printed values and
-    /// the memory.
+    /// Runs code on a memory in which `addresses` has the address of each pointer. Returns the
+    /// printed values and the final memory.
     fn run(code: &[Op], addresses: &[usize]) -> (Vec<u64>, Vec<u8>) {
         let mut memory: Vec<u8> = (0..=255).collect();
         let mut registers = vec![0_u64; 1 + code.len()];
@@ -280,8 +280,8 @@ mod tests {
     fn what_is_redundant_goes_and_what_is_not_stays() {
         let mut compiler = Compiler::new();
         let functions = program(&mut compiler).unwrap();
-        // The TValue is at 32, the frame at 0, the vector at 64, the double in the TValue or apart
-        // from it, the message at 96.
+        // The TValue is at 32, the frame at 0, the vector at 64, and the message at 96. The double
+        // is in the TValue or outside all of them.
         for double in [32, 128] {
             let addresses = [0, 32, 64, double, 96, 96];
             for (name, code) in &functions {
@@ -291,11 +291,11 @@ mod tests {
         }
         let left: Vec<_> =
             functions.iter().map(|(_, code)| loads_and_stores(&compiler.optimize(code))).collect();
-        // The loads and stores left, from (4, 2), (4, 2) and (2, 3).
+        // The numbers of loads and stores that are left, from (4, 2), (4, 2) and (2, 3).
         assert_eq!(left, [(2, 2), (3, 2), (2, 2)]);
     }
 
-    /// Advances the random number generator.
+    /// Returns the next random number, less than `below`.
     fn random(state: &mut u64, below: usize) -> usize {
         *state ^= *state << 13;
         *state ^= *state >> 7;
@@ -303,15 +303,15 @@ mod tests {
         (*state >> 11) as usize % below
     }
 
-    /// Random code through pointers to the parts of one object, which alias as their types allow.
-    /// More types are added as the code is made.
+    /// Random code accesses parts of one object through pointers, which alias as the types allow.
+    /// Types are added while the code is generated.
     #[test]
     fn random_code_does_the_same_after_as_before() {
         let mut compiler = Compiler::new();
         let inner =
             Record::union("Inner").field("i", "int").field("f", "float").field("s", "short [2]");
         compiler.define(inner).unwrap();
-        // The pointers: to a whole, to its parts, and to other wholes.
+        // Pointers and paths: to an Inner, to its members, and to other objects.
         let mut paths: Vec<(usize, &str)> = vec![(0, "Inner.i"), (0, "Inner.f"), (0, "Inner.s[1]")];
         paths.extend([(0, "Inner.s[0]"), (1, "*int"), (2, "*float"), (3, "*short")]);
         let arrivals = [
@@ -331,8 +331,8 @@ mod tests {
                 vec![(7, "Pair.a"), (7, "Pair.b"), (8, "*char")],
             ),
         ];
-        // The Inner is the start of the Outer, which is in the Wide; the long belongs to the Outer;
-        // the Pair is apart; the char is a byte of the Outer.
+        // The Inner is the first member of the Outer, which is in the Wide. The long is in the
+        // Outer. The Pair is elsewhere. The char is a byte of the Outer.
         let addresses = [64, 160, 168, 176, 64, 64, 72, 128, 80];
         let mut state = 0x9e37_79b9_7f4a_7c15;
         let (mut loads, mut stores) = (0, 0);
@@ -344,8 +344,8 @@ mod tests {
                 compiler.define(record).unwrap();
                 paths.extend(more);
             }
-            // One of int, float and short belongs to the Inner. Not all three can: an int alone is
-            // no float.
+            // The int, the float or the short is in the Inner. Not all three can be: outside a
+            // union an int cannot overlap a float.
             let mut addresses = addresses;
             addresses[1 + round % 3] = 64;
             let mut code = vec![Op::Constant(0, state)];

@@ -1,7 +1,7 @@
-//! The main job on a shipped spec: prints Ravi's TBAA metadata, then answers
-//! the question that its author had.
+//! Prints the TBAA metadata of a spec that comes with this crate, for the language Ravi, and
+//! answers its author's question.
 //!
-//! Source of the question: "LLVM Type Based Alias Analysis", the Ravi article.
+//! Source of the question: the Ravi article "LLVM Type Based Alias Analysis".
 
 use tbaa::spec::Spec;
 use tbaa::{Oracle, text};

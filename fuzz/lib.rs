@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets, which the tests run too.
+//! The functions that the fuzz targets call. The tests call them too.
 
 pub use tbaa_tests::fuzz as targets;
 

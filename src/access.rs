@@ -1,18 +1,18 @@
-//! The accesses that a query is about.
+//! Memory accesses, about which an oracle is asked.
 
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId, TypeKind};
 
-/// The effect of an access on the memory.
+/// The effect of an access on memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum AccessKind {
-    /// It loads.
+    /// The access loads.
     Read,
-    /// It stores.
+    /// The access stores.
     Write,
-    /// It may do either, or both: an atomic exchange, a call, or not known.
+    /// The access may load, store or do both, as a call may, or its kind is unknown.
     #[default]
     Both,
 }
@@ -27,10 +27,10 @@ impl AccessKind {
     }
 }
 
-/// A memory access, described by its type.
+/// A memory access, described by its tag.
 ///
-/// A [`TagId`], or an `Option` of one, converts into an access of the tag's own size that may read
-/// and write.
+/// A [`TagId`] or an `Option<TagId>` converts into an access that has the tag's own size and may
+/// read and write.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Access, AliasRule, SizedField};
@@ -51,40 +51,40 @@ impl AccessKind {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
-/// LLVM: `MemoryLocation`, of which rule `llvm` uses only the tag.
+/// LLVM: `MemoryLocation`. Rule `llvm` uses only the tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 #[must_use]
 pub struct Access {
-    /// The tag; without one the access may touch anything.
+    /// The tag. An access without a tag may touch any memory.
     pub tag: Option<TagId>,
-    /// The number of bytes that it touches, instead of the tag's.
+    /// The number of bytes that the access touches, if it differs from the tag's.
     pub size: Option<Size>,
-    /// The direction: it reads, writes, or both. Only [`may_conflict`](crate::Oracle::may_conflict)
-    /// uses it.
+    /// Says if the access reads, writes, or both. Only
+    /// [`may_conflict`](crate::Oracle::may_conflict) uses this.
     pub kind: AccessKind,
 }
 
 impl Access {
-    /// Returns the access with a size that overrides the tag's: a number of bytes, or a [`Size`].
+    /// Returns the access with another size than the tag's: a number of bytes, or a [`Size`].
     ///
-    /// A size means bytes, from any element of an array on: 8 bytes from `arr[k]` of `struct { int
-    /// arr[4]; float tail; }` touch `tail`, because `k` may be 3. Old-format nodes do not record an
-    /// element's size. So an access of `n` bytes by such a tag may begin at any byte of its field,
-    /// and extends up to `n - 1` bytes past the field. Use [`Access::of_width`] for the width of an
-    /// instruction, which stays in the field.
+    /// If the tag is for an array element, the bytes may begin at any element: 8 bytes from
+    /// `arr[k]` of `struct { int arr[4]; float tail; }` touch `tail`, because `k` may be 3.
+    /// Old-format nodes do not record an element's size. So an access of `n` bytes with an
+    /// old-format tag may begin at any byte of its field, and end up to `n - 1` bytes after the
+    /// field. Use [`Access::of_width`] for the width of an instruction, which does not leave the
+    /// field.
     pub fn with_size(self, size: impl Into<Size>) -> Self {
         Access { size: Some(size.into()), ..self }
     }
 
-    /// Returns the access of an instruction that touches `width` bytes by a tag of `graph`.
+    /// Returns the access of an instruction that touches `width` bytes and has a tag of `graph`.
     ///
-    /// The width normally becomes the access's size. If the instruction touches several whole
-    /// elements, it does not: a vector of array elements, or one through a plain pointer, accesses
-    /// each element, so the access has the element's tag and size. The old format does not record
-    /// elements. There, a width that fits into the field of the tag's path means an access to the
-    /// field or its elements, and gives no size. The same holds for any width if LLVM's walk does
-    /// not reach the access type, as in a union.
+    /// The width normally becomes the access's size. It does not if the instruction touches several
+    /// whole elements, as a vector of array elements does: then the access has the element's tag
+    /// and size. The old format does not record elements. With an old-format tag, a width that fits
+    /// into the tag's field means the field or its elements, and gives no size. The same holds for
+    /// any width if LLVM's search from the base type does not reach the access type, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -119,31 +119,30 @@ impl Access {
         }
     }
 
-    /// Returns the access of `bytes` bytes by a tag of `graph`, not as a run of elements:
-    /// [`Access::with_size`]. In the old format, which does not record sizes, it is
-    /// [`Access::of_width`].
+    /// Returns an access of `bytes` bytes with a tag of `graph`, like [`Access::with_size`]: not an
+    /// access to several elements. For an old-format tag, does the same as [`Access::of_width`].
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
     }
 
-    /// Returns the size given with the access; numbers that mean an unknown size become
+    /// Returns the size that was given with the access. Numbers that mean an unknown size become
     /// [`Size::Unknown`].
     pub(crate) fn given(self) -> Option<Size> {
         self.size.map(|size| size.known().map_or(Size::Unknown, Size::Bytes))
     }
 
-    /// Returns the access as one of a kind.
+    /// Returns the access with another kind.
     pub fn with_kind(self, kind: AccessKind) -> Self {
         Access { kind, ..self }
     }
 
-    /// Returns the access as one that only reads.
+    /// Returns the access as one that only reads memory.
     pub fn reading(self) -> Self {
         self.with_kind(AccessKind::Read)
     }
 
-    /// Returns the access as one that only writes.
+    /// Returns the access as one that only writes memory.
     pub fn writing(self) -> Self {
         self.with_kind(AccessKind::Write)
     }
@@ -161,16 +160,16 @@ impl From<Option<TagId>> for Access {
     }
 }
 
-/// Returns the most bytes of a run of elements from a tag's place on, by LLVM's walk: those of its
-/// field. In the old format, those up to the next field of any aggregate on the path. `None` if the
-/// walk does not reach the access type.
+/// Returns the largest number of bytes that consecutive elements at a tag's offset can have: the
+/// size of the field that LLVM finds. In the old format, the bytes before the next field of any
+/// aggregate on the path. Returns `None` if LLVM does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);
     while ty != tag.access {
         let node = graph.ty(ty);
         let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
-            // A scalar is what its ancestors are.
+            // A scalar is also of its ancestors' types.
             return (old && node.kind() == TypeKind::Scalar && rest == 0).then_some(room);
         };
         let next = || node.fields().map(|field| field.offset).find(|&offset| offset > rest);

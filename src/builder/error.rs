@@ -9,13 +9,13 @@ pub enum BuildError {
     /// The graph is full.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// An id that another graph issued.
+    /// An id of another graph.
     #[error("{argument}: the id was issued by another graph")]
     ForeignId {
-        /// The argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
+        /// The argument's name: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
         argument: String,
     },
-    /// A type node that no well-formed node may refer to, which only a text can bring in.
+    /// A malformed type node. Only the text reader can add one.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
     Malformed {
         /// The argument.
@@ -23,8 +23,8 @@ pub enum BuildError {
         /// The node.
         node: NodeId,
     },
-    /// A struct type of the old format without fields: its node would read as
-    /// a root, and a tag under a different root may alias everything.
+    /// A struct type of the old format without fields. LLVM would read its node as a root, and tags
+    /// under different roots may alias.
     #[error(
         "struct {name:?} has no fields: its old-format node would read as a root; leave it out, or \
          make it a scalar"
@@ -33,7 +33,7 @@ pub enum BuildError {
         /// The struct's name.
         name: String,
     },
-    /// A field of root type: a root is no type of any memory.
+    /// A field whose type is a root. No memory has a root as its type.
     #[error("field {field} of {name:?} is of root type: give a scalar or a struct")]
     RootAsField {
         /// The struct's name.
@@ -72,18 +72,18 @@ pub enum BuildError {
         argument: String,
         /// The format of the node being made.
         wanted: Format,
-        /// The argument.
+        /// The type in the other format.
         ty: TypeId,
     },
-    /// A field under another root than the fields (or the parent) before it.
+    /// A field whose root differs from that of the parent or of the fields before.
     #[error("{argument}: of another root than what stands before it")]
     MixedRoots {
         /// The argument.
         argument: String,
-        /// The argument.
+        /// The field's type.
         ty: TypeId,
     },
-    /// A tag of or into a root.
+    /// A tag whose base type or access type is a root.
     #[error("{argument}: a root is no type of any memory; give a type under it")]
     RootInTag {
         /// `"base"` or `"access"`.
@@ -91,8 +91,8 @@ pub enum BuildError {
         /// The root.
         root: TypeId,
     },
-    /// An old-format tag whose access type has fields; only size-aware tags
-    /// may access an aggregate as a whole.
+    /// An old-format tag whose access type has fields. Only size-aware tags may access a whole
+    /// aggregate.
     #[error(
         "access type {access:?} is a struct: an old-format tag must end at a scalar; tag each \
          field, or use the size-aware format"
@@ -103,7 +103,7 @@ pub enum BuildError {
         /// The access type.
         ty: TypeId,
     },
-    /// An old-format scalar under a struct: LLVM would read it as a struct with one field.
+    /// An old-format scalar whose parent is a struct. LLVM would read a struct with one field.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
     AggregateParent {
         /// The parent's name.
@@ -111,7 +111,7 @@ pub enum BuildError {
         /// The parent.
         ty: TypeId,
     },
-    /// An offset other than 0 into a scalar.
+    /// A tag with an offset other than 0 into a scalar.
     #[error("offset {offset} into scalar {base:?}: a scalar has offset 0 only")]
     OffsetInScalar {
         /// The base type's name.
@@ -121,7 +121,7 @@ pub enum BuildError {
         /// The base type.
         ty: TypeId,
     },
-    /// No path from the base type ends at the access type at that offset.
+    /// A tag whose base type does not have the access type at the offset.
     #[error("no path from {base:?} {}", no_path(.access, .offset, .limit))]
     NoPath {
         /// The base type's name.
@@ -130,16 +130,16 @@ pub enum BuildError {
         access: String,
         /// The offset, in bytes from the start of the base type.
         offset: u64,
-        /// True if the search was given up: overlapping fields of unknown size can lead to an
-        /// offset in more ways than can be tried.
+        /// True if the search stopped at its limit. Fields of unknown size can overlap, so there
+        /// can be too many paths to try.
         limit: bool,
         /// The base type.
         base_ty: TypeId,
         /// The access type.
         access_ty: TypeId,
     },
-    /// An entry of a struct copy that starts before the end of the previous entry, or ends past
-    /// byte 2^64.
+    /// A struct copy with an entry that starts before the previous entry's end, or ends past byte
+    /// 2^64.
     #[error("entry {entry} of the struct copy starts before the one in front ends, or has no end")]
     OverlappingCopy {
         /// The entry's position, from 0.

@@ -1,8 +1,8 @@
-//! Making well-formed nodes: the counterpart of LLVM's `MDBuilder`.
+//! Adds well-formed nodes to a graph, like LLVM's `MDBuilder`.
 //!
-//! Left out: `createTBAANode`, whose nodes have the format before LLVM 3.4, which only occurs in
-//! texts ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, because LLVM's
-//! verifier only accepts 0; alias scopes, which are not types (`tbaa-lower` writes them).
+//! Some functions have no counterpart: `createTBAANode`, whose format is older than LLVM 3.4 (only
+//! [`RawGraph::mark_attached`] reads it); the offset of `createTBAAScalarTypeNode`, which LLVM's
+//! verifier requires to be 0; and alias scopes, which are not types (`tbaa-lower` writes them).
 
 mod error;
 mod path;
@@ -21,15 +21,14 @@ pub use error::BuildError;
 pub struct SizedField {
     /// The field's type; an array's element type.
     pub ty: TypeId,
-    /// Bytes from the start of the struct.
+    /// The offset in bytes from the start of the struct.
     pub offset: u64,
-    /// Bytes that the field occupies; more than its type's size for an array,
-    /// 0 for a flexible array member.
+    /// The size in bytes. For an array, the size of all elements; 0 for a flexible array member.
     pub size: u64,
 }
 
-/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one
-/// costs nothing, so a JIT may make one for each node.
+/// Adds well-formed nodes to a graph. [`Graph::builder`] returns one at no cost, so a JIT may make
+/// one for each node.
 ///
 /// ```
 /// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
@@ -63,8 +62,8 @@ impl Graph {
 }
 
 impl Builder<'_> {
-    /// Adds the named root, or finds it. Types under roots of different names
-    /// are unrelated type systems: queries across them answer `MayAlias`.
+    /// Adds the root with this name, or finds it. Types under roots of different names are
+    /// unrelated: queries about two of them answer `MayAlias`.
     ///
     /// # Errors
     ///
@@ -76,7 +75,7 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds a new root that no other module can share: a distinct node that refers to itself.
+    /// Adds a new root that no other module can share. It is a distinct node that refers to itself.
     ///
     /// # Errors
     ///
@@ -89,8 +88,8 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(nodes[0]))
     }
 
-    /// Adds the root `!{}`, or finds it: a uniqued node without operands,
-    /// which some front ends use (Wasmer). All its users share it.
+    /// Adds the root `!{}`, or finds it. It is a uniqued node without operands, shared by all who
+    /// use it. Some front ends use it (Wasmer).
     ///
     /// # Errors
     ///
@@ -100,13 +99,13 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(node))
     }
 
-    /// Adds an old-format scalar type under `parent`, a root or a scalar.
+    /// Adds an old-format scalar type. `parent` is a root or a scalar.
     ///
     /// # Errors
     ///
-    /// [`BuildError::MixedFormats`] under a root with size-aware types;
-    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`],
-    /// [`BuildError::Malformed`], [`BuildError::Graph`].
+    /// [`BuildError::MixedFormats`] if the root has size-aware types;
+    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`], [`BuildError::Malformed`],
+    /// [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
     pub fn scalar_type(
@@ -122,9 +121,9 @@ impl Builder<'_> {
         self.add_type([Operand::String(name.as_ref()), Operand::Node(parent.0), int(0)])
     }
 
-    /// Adds an old-format struct type with `fields`, each a type and its offset in bytes from the
-    /// start of the struct, in ascending order. Fields at one offset make a union. An array field
-    /// is given as its element type.
+    /// Adds an old-format struct type. Each field has a type and an offset in bytes from the start
+    /// of the struct. Offsets must not descend. Fields with equal offsets make a union. For an
+    /// array field, give its element type.
     ///
     /// # Errors
     ///
@@ -148,12 +147,12 @@ impl Builder<'_> {
     }
 
     /// Adds a size-aware type: a scalar if `fields` is empty, else a struct or union. `size` is in
-    /// bytes; `parent` is a root or a size-aware type. A field may end past its struct: clang gives
-    /// a bit-field the size of its declared type.
+    /// bytes. `parent` is a root or a size-aware type. A field may end after its struct's end,
+    /// because clang gives a bit-field the size of its declared type.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_type`], except [`BuildError::NoFields`].
+    /// The errors of [`Builder::struct_type`], except [`BuildError::NoFields`].
     ///
     /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
@@ -176,12 +175,12 @@ impl Builder<'_> {
         self.add_type(operands.into_iter().chain(fields))
     }
 
-    /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
-    /// from the start of `base`.
+    /// Adds an old-format tag for an access to a scalar `access`, at `offset` bytes from the start
+    /// of `base`.
     ///
-    /// NB: the path may lead through any member of a union. LLVM's verifier follows only the last
-    /// member and rejects a tag to another; check with [`crate::wellformed::Verifier`] before
-    /// passing such a tag to LLVM.
+    /// The access may be to any member of a union. But LLVM's verifier considers only the last
+    /// member, and rejects tags for the others. Check with [`crate::wellformed::Verifier`] before
+    /// you pass such a tag to LLVM.
     ///
     /// # Errors
     ///
@@ -199,12 +198,12 @@ impl Builder<'_> {
         self.tag(mutable(base, access, offset, None))
     }
 
-    /// Adds the tag of [`Builder::struct_tag`] for memory that is never modified while it can be
-    /// read.
+    /// Adds a tag like [`Builder::struct_tag`] with the immutable flag: the memory never changes
+    /// while it can be read.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_tag`].
+    /// The same as for [`Builder::struct_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
     pub fn immutable_struct_tag(
@@ -216,13 +215,13 @@ impl Builder<'_> {
         self.tag(Tag { immutable: true, ..mutable(base, access, offset, None) })
     }
 
-    /// Adds a size-aware access tag. `size` is a number of bytes or a [`Size`]; an unknown one is
-    /// written as 0, as clang does. The access type may be an aggregate. The path may lead through
-    /// any member of a union; [`Builder::struct_tag`] describes LLVM's treatment of it.
+    /// Adds a size-aware tag. `size` is a number of bytes or a [`Size`]. An unknown size is written
+    /// as 0, as in clang. The access type may be an aggregate. The access may be to any member of a
+    /// union, but see [`Builder::struct_tag`] for LLVM's verifier.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
+    /// The errors of [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
@@ -235,12 +234,12 @@ impl Builder<'_> {
         self.tag(mutable(base, access, offset, Some(size.into())))
     }
 
-    /// Adds the tag of [`Builder::access_tag`] for memory that is never modified while it can be
-    /// read.
+    /// Adds a tag like [`Builder::access_tag`] with the immutable flag: the memory never changes
+    /// while it can be read.
     ///
     /// # Errors
     ///
-    /// As [`Builder::access_tag`].
+    /// The same as for [`Builder::access_tag`].
     ///
     /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
     pub fn immutable_access_tag(
@@ -253,20 +252,20 @@ impl Builder<'_> {
         self.tag(Tag { immutable: true, ..mutable(base, access, offset, Some(size.into())) })
     }
 
-    /// Adds a tag given by its parts: by [`Builder::struct_tag`] or [`Builder::access_tag`],
+    /// Adds a tag with these parts, like [`Builder::struct_tag`] or [`Builder::access_tag`],
     /// depending on its format.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_tag`] and [`Builder::access_tag`]; [`BuildError::Graph`] also if an
-    /// old-format tag has a size, or a size-aware one has none.
+    /// Those of [`Builder::struct_tag`] and [`Builder::access_tag`]. Also [`BuildError::Graph`] if
+    /// an old-format tag has a size or a size-aware tag has none.
     pub fn tag(&mut self, tag: Tag) -> Result<TagId, BuildError> {
         self.check_path(tag.base, tag.access, tag.offset, tag.format)?;
         let size = tag.size.map(|size| Size::Bytes(size.into()));
         Ok(self.graph.insert_tag(Tag { size, ..tag })?)
     }
 
-    /// Returns the tag without its immutable flag; the same tag if it has none.
+    /// Returns the tag without the immutable flag, or `tag` itself if it has no such flag.
     ///
     /// # Errors
     ///
@@ -284,13 +283,13 @@ impl Builder<'_> {
         if !parts.immutable {
             return Ok(tag);
         }
-        // An unknown size stays the number that it is.
+        // A number that means an unknown size is copied unchanged.
         let size = TagParts::size_number(self.graph, node).map(Size::Bytes);
         Ok(self.graph.insert_tag(Tag { immutable: false, size, ..parts })?)
     }
 
-    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
-    /// in ascending order and without overlap.
+    /// Adds a `tbaa.struct` node, which lists the accesses of a struct copy. Offsets must ascend,
+    /// and entries must not overlap.
     ///
     /// # Errors
     ///
@@ -355,8 +354,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Checks the fields of a type: their roots and formats are those of `relative`, the parent or
-    /// the first field's type.
+    /// Checks that the fields' types have this format and the same root as `relative`, which is the
+    /// parent or the first field's type.
     fn check_fields(
         &self,
         name: &[u8],
@@ -372,7 +371,7 @@ impl Builder<'_> {
                     return Err(BuildError::RootAsField { name: lossy(name), field, root: ty });
                 }
                 let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
-                // The first field is of the root's format; so are others like it.
+                // The first field's root was checked for its format. Similar fields need no check.
                 if field == 0 || !same_root || self.graph.ty(ty).format() != format {
                     self.check_format(ty, argument, format)?;
                 }

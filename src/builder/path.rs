@@ -1,17 +1,17 @@
-//! Finds out whether a tag's path exists.
+//! Checks that a tag's base type has the access type at the tag's offset.
 
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
 
-/// The most places that are tried. Without sizes, nested fields at many offsets can lead to one
-/// place in exponentially many ways.
+/// The limit of types and offsets that are tried. Without sizes, nested fields can lead to one
+/// offset in exponentially many ways.
 pub(super) const LIMIT: usize = 1 << 16;
 
-/// Returns whether some path from `base` ends at `access` at `offset` bytes:
-/// through any member of a union, and with an array's element index either
-/// folded into the offset or left out of it. `None` beyond [`LIMIT`].
+/// Returns whether a path from `base` ends at `access` at `offset` bytes. The path may use any
+/// member of a union. An array element's index may be part of the offset or not. Returns `None` if
+/// [`LIMIT`] is exceeded.
 pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> Option<bool> {
-    // The path that LLVM would follow is nearly always the path meant.
+    // Nearly all paths are those that LLVM would follow.
     if last_fields(graph, base, access, offset) {
         return Some(true);
     }
@@ -28,13 +28,13 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
             return None;
         }
         let node = graph.ty(ty);
-        // A path that ends at a scalar also ends at its ancestors, in the old format.
+        // An old-format path that ends at a scalar also ends at the scalar's ancestors.
         if node.format() == Format::Old && node.kind() == TypeKind::Scalar {
             work.extend(node.parent().map(|parent| (parent, rest)));
         }
         for field in node.fields() {
             let Some(inside) = rest.checked_sub(field.offset) else { continue };
-            // Without an extent, any depth into the field may be meant.
+            // Without an extent, the offset may be anywhere behind the field's start.
             if field.extent.is_some_and(|extent| extent != 0 && inside >= extent) {
                 continue;
             }
@@ -48,10 +48,10 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
     Some(false)
 }
 
-/// Follows the last field that does not start after the offset, as LLVM does.
+/// Follows, like LLVM, the last field that starts at or before the offset.
 fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bool {
     let mut ty = base.0;
-    // A type in a text may contain itself, so the walk is bounded.
+    // A type that was read from text may contain itself, so this loop needs a limit.
     for _ in 0..=graph.node_count() {
         if ty == access.0 && rest == 0 {
             return true;

@@ -1,11 +1,11 @@
-//! C's own types on a target.
+//! Declares C's predefined types for a target.
 
 use super::Declarations;
 use super::declarations::{Decl, DeclKind};
 use tbaa_types::Primitive;
 
 impl Declarations {
-    /// Adds C's types; the first three are `char`, `void` and functions.
+    /// Declares C's predefined types. The first three are `char`, `void` and a function type.
     pub(super) fn add_builtins(&mut self) {
         let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
         self.builtin("omnipotent char", 1, 1, None, &names);
@@ -71,7 +71,7 @@ impl Declarations {
     ) {
         let parent = (!self.decls.is_empty()).then(|| self.char());
         let kind = DeclKind::Scalar { name: name.to_owned(), parent, float };
-        // There is room for the first declarations.
+        // This cannot fail: there is room for the first declarations.
         let Ok(id) = self.push(Decl::new(kind, size, align)) else { return };
         if parent.is_some() {
             self.names.insert(name.to_owned(), id);

@@ -1,4 +1,4 @@
-//! The declared types: an arena with checked ids.
+//! The declared types of a program, and their ids.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,13 +9,13 @@ use crate::nearest::nearest;
 use crate::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
 
-/// All types have less bytes than this, so that numbers of bits and sums do not overflow.
+/// The limit of a type's size in bytes, so that sizes in bits and sums of sizes do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
-/// The size of a region of bytes, which has no end: more than there is memory.
+/// The size in bytes of a region without a known end: more than any memory has.
 const REGION: u64 = 1 << 48;
 
-/// Names one type of one [`Declarations`].
+/// The id of a type in [`Declarations`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct DeclId {
     pub(super) index: u32,
@@ -23,13 +23,13 @@ pub struct DeclId {
 }
 
 impl DeclId {
-    /// Returns the type's position in [`Declarations::types`].
+    /// Returns the index of the type in [`Declarations::types`].
     pub fn index(self) -> usize {
         self.index as usize
     }
 }
 
-/// The kind of a declared type, with its parts.
+/// The kind of a declared type, with the types that it consists of.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub enum DeclKind {
@@ -37,7 +37,7 @@ pub enum DeclKind {
     Function,
     Scalar {
         name: String,
-        /// `None` under the root.
+        /// The parent; `None` if it is the root.
         parent: Option<DeclId>,
         float: Option<Primitive>,
     },
@@ -71,17 +71,17 @@ pub enum DeclKind {
 pub struct RecordDecl {
     /// The name; empty for an unnamed record.
     pub(super) name: String,
-    /// The name, or for an unnamed record its place: `CallInfo.l`.
+    /// The name. For an unnamed record, the record and member that contain it: `CallInfo.l`.
     pub(super) title: String,
     pub(super) union: bool,
     pub(super) defined: bool,
     pub(super) may_alias: bool,
-    /// True if it ends in a flexible array member.
+    /// True if the record ends in a flexible array member.
     pub(super) flexible: bool,
-    /// True if it contains a flexible array anywhere, so that an object has no known end.
+    /// True if the record contains a flexible array at any depth: objects have no fixed size.
     pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
-    /// The path to each member by its name, through anonymous ones.
+    /// For each member's name, also of anonymous members' members, the path of field indices.
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct FieldDecl {
     /// The name; empty for an anonymous member.
     pub(super) name: String,
     pub(super) ty: DeclId,
-    /// Bits from the start of the record.
+    /// The offset in bits from the start of the record.
     pub(super) offset: u64,
     pub(super) bits: Option<u32>,
     pub(super) immutable: bool,
@@ -106,10 +106,10 @@ pub(super) struct FieldDecl {
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
     pub(super) kind: DeclKind,
-    /// The size in bytes; `None` while it is unknown.
+    /// The size in bytes; `None` for a type that is not defined yet.
     pub(super) size: Option<u64>,
     pub(super) align: u64,
-    /// The minimum alignment, which packing does not reduce.
+    /// The alignment that was requested explicitly, which packing does not reduce.
     pub(super) required: u64,
 }
 
@@ -129,10 +129,10 @@ pub(super) enum Derived {
     Atomic,
 }
 
-/// The types of a program or runtime, laid out for a [`Target`].
+/// The types of a program or runtime, with their layouts for a [`Target`].
 ///
-/// C's own types are declared from the start, by their C names. Declaring a type never changes
-/// another, except that a forward-declared struct gets its members.
+/// C's predefined types are declared from the start, under their C names. A declaration does not
+/// change other types. Only a forward-declared struct can get its members later.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -153,39 +153,39 @@ pub struct Declarations {
     pub(super) decls: Vec<Decl>,
     pub(super) names: IndexMap<String, DeclId>,
     pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
-    /// The types of Rust types, by their names in Rust.
+    /// The declared types of Rust types, by the names of the Rust types.
     pub(super) rust_types: HashMap<String, DeclId>,
     pub(super) pointees: Pointees,
-    /// The numbers of C's own types and of their names, which come first.
+    /// The number of predefined types. They and their names come first.
     pub(super) builtins: usize,
     pub(super) builtin_names: usize,
     stamp: u32,
 }
 
-/// A type's `Tbaa::declare`.
+/// The function `Tbaa::declare` of a Rust type.
 pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
 
-/// The types that pointers point to, while the records that hold them are declared.
+/// The types that are declared only after the record that points to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
-    /// True while a record is being declared: its pointees wait.
+    /// True while a record is declared: the types that it points to wait in `queue`.
     pub(super) waiting: bool,
-    /// The Rust type that is to be forward-declared only.
+    /// The Rust type that must only be forward-declared now.
     pub(super) named_only: Option<&'static str>,
     pub(super) queue: Vec<Declare>,
 }
 
-/// The size and the alignment of a scalar, in bytes.
+/// The size and alignment of a scalar, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ScalarLayout {
-    /// Its size.
+    /// The size.
     pub size: u64,
-    /// The alignment of its address.
+    /// The alignment.
     pub align: u64,
 }
 
 impl ScalarLayout {
-    /// Returns the layout of a Rust type.
+    /// Returns the size and alignment of a Rust type.
     #[must_use]
     pub fn of<T>() -> ScalarLayout {
         ScalarLayout { size: size_of::<T>() as u64, align: align_of::<T>() as u64 }
@@ -193,17 +193,17 @@ impl ScalarLayout {
 }
 
 impl Declarations {
-    /// Returns C's types on a target, under clang's root, `"Simple C/C++ TBAA"`.
+    /// Returns C's predefined types for a target, under clang's root `"Simple C/C++ TBAA"`.
     pub fn new(target: Target) -> Self {
         Self::with_language(target, false)
     }
 
-    /// Returns C++'s types on a target, under clang's root for C++.
+    /// Returns C++'s predefined types for a target, under clang's root for C++.
     pub fn cplusplus(target: Target) -> Self {
         Self::with_language(target, true)
     }
 
-    /// Names the root of the types: types under different roots may alias.
+    /// Sets the name of the root. Types under different roots may alias.
     pub fn with_root(mut self, name: impl Into<String>) -> Self {
         self.root = name.into();
         self
@@ -250,7 +250,7 @@ impl Declarations {
         &self.decl(id).kind
     }
 
-    /// Returns the record of a record type.
+    /// Returns the contents of a type that is a struct or union.
     pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
         match self.kind(id) {
             DeclKind::Record(record) => Some(record),
@@ -258,7 +258,7 @@ impl Declarations {
         }
     }
 
-    /// Returns the type of the innermost elements of an array; `ty` if it is not an array.
+    /// Returns an array's elements' type, through all dimensions; `ty` if it is not an array.
     pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
         while let DeclKind::Array { element, .. } = self.kind(ty) {
             ty = *element;
@@ -266,7 +266,7 @@ impl Declarations {
         ty
     }
 
-    /// Returns the type that aliases everything.
+    /// Returns `char`, which may alias everything.
     pub(super) fn char(&self) -> DeclId {
         self.id(0)
     }
@@ -295,14 +295,14 @@ impl Declarations {
         Ok(self.id(index))
     }
 
-    /// Gives a type a new name, and returns the type.
+    /// Gives a type a new name, and returns the type's id.
     fn name(&mut self, name: &str, id: DeclId) -> Result<DeclId, DeclareError> {
         self.check_new(name)?;
         self.names.insert(name.to_owned(), id);
         Ok(id)
     }
 
-    /// Checks that a name is free.
+    /// Returns an error if a type has this name.
     fn check_new(&self, name: &str) -> Result<(), DeclareError> {
         match self.names.get(name) {
             Some(&first) => Err(DeclareError::Redefined { name: name.to_owned(), first }),
@@ -310,14 +310,14 @@ impl Declarations {
         }
     }
 
-    /// Declares a scalar of the program under another scalar: `"char"` in C, which aliases
-    /// everything.
+    /// Declares a scalar type of the program. Its parent is another scalar, such as C's `"char"`,
+    /// which may alias everything.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`], [`DeclareError::TooLarge`], and
-    /// [`DeclareError::Invalid`] for a parent that is not a scalar or an alignment that is not a
-    /// power of two.
+    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`], [`DeclareError::TooLarge`];
+    /// [`DeclareError::Invalid`] if the parent is not a scalar or the alignment is not a power of
+    /// two.
     pub fn scalar(
         &mut self,
         name: impl Into<String>,
@@ -339,13 +339,13 @@ impl Declarations {
         self.name(&name, id)
     }
 
-    /// Declares memory of a runtime that is apart from all else, but for accesses to C's `char`: a
-    /// linear memory, a stack, a table, the arrays of numbers. An access is to a place of this type,
-    /// `*name`, and may have any number of its elements: `"char"` for bytes that hold anything, at
-    /// any alignment.
+    /// Declares memory of a runtime that no access to other memory may alias, except one to C's
+    /// `char`: a linear memory, a stack, a table, the numbers' arrays. Access it by the path
+    /// `*name`. An access may touch any number of its elements. The element type `"char"` means
+    /// bytes that hold anything, at any alignment.
     ///
-    /// Regions that may be one object, such as imports, are one region: give it the other names by
-    /// [`Declarations::alias`]. A region that is there already, of the same elements, is no error.
+    /// If two regions may be the same object, as imports may, declare one region, and give it a
+    /// second name with [`Declarations::alias`]. An equal region that exists is no error.
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Target};
@@ -367,8 +367,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// As [`Declarations::scalar`]; [`DeclareError::Invalid`] for elements that are no scalars or
-    /// pointers.
+    /// Those of [`Declarations::scalar`]; [`DeclareError::Invalid`] if the elements are not scalars
+    /// or pointers.
     pub fn region(
         &mut self,
         name: impl Into<String>,
@@ -388,12 +388,12 @@ impl Declarations {
                           themselves",
             );
         };
-        // An access of any size is one to the region, not to several bytes.
+        // An access of any size is to the region as a whole.
         let size = if size == 1 { REGION } else { size };
         self.own_scalar(name, ScalarLayout { size, align })
     }
 
-    /// Returns the scalar of a name under `char`, which may be there already.
+    /// Returns the scalar with a name under `char`. Declares it if it does not exist.
     pub(super) fn own_scalar(&mut self, name: String, layout: ScalarLayout) -> Result<DeclId> {
         let is_same = |&id: &DeclId| match *self.decl(id) {
             Decl { kind: DeclKind::Scalar { name: ref own, parent, .. }, size, align, .. } => {
@@ -410,12 +410,12 @@ impl Declarations {
         }
     }
 
-    /// Declares an enum whose values are of an integer type; in C, where no
-    /// value is negative, `"unsigned int"`.
+    /// Declares an enum. `integer` is the type of its values: in C `"unsigned int"` if none is
+    /// negative.
     ///
     /// # Errors
     ///
-    /// As [`Declarations::scalar`].
+    /// The same as for [`Declarations::scalar`].
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
         let Decl { kind: DeclKind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
@@ -427,17 +427,17 @@ impl Declarations {
         self.name(name, id)
     }
 
-    /// Gives a type another name: `typedef`. A repeated typedef of the same type is not an error.
+    /// Gives a type another name, like `typedef`. It is no error if the type has this name already.
     ///
     /// # Errors
     ///
-    /// As [`Declarations::ty`]; [`DeclareError::Redefined`] for another type.
+    /// Those of [`Declarations::ty`]; [`DeclareError::Redefined`] if another type has the name.
     pub fn alias(&mut self, name: &str, ty: &str) -> Result<DeclId, DeclareError> {
         let id = self.ty(ty)?;
         if self.names.get(name) == Some(&id) { Ok(id) } else { self.name(name, id) }
     }
 
-    /// Declares a struct or union that may be defined later.
+    /// Declares a struct or union without members. It may be defined later.
     pub(super) fn forward(&mut self, name: &str, union: bool) -> Result<DeclId, DeclareError> {
         let record = RecordDecl {
             name: name.to_owned(),
@@ -455,7 +455,7 @@ impl Declarations {
     }
 }
 
-/// Checks that an alignment is a power of two, and no larger than clang allows.
+/// Returns an error if an alignment is not a power of two or is larger than clang allows.
 pub(super) fn check_align(place: &str, align: u64) -> Result<(), DeclareError> {
     if align.is_power_of_two() && align <= 1 << 28 {
         return Ok(());

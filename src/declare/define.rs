@@ -1,4 +1,4 @@
-//! Lays out a declared record: computes or checks offsets, size and alignment.
+//! Declares records (structs and unions): computes or checks their offsets, sizes and alignments.
 
 use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
 use super::error::{Result, invalid};
@@ -8,8 +8,8 @@ use super::{DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::table::IndexMap;
 
-/// The greatest depth of records written inside each other, and of anonymous members
-/// in each other.
+/// The limit for the depth of records inside records, and of anonymous members inside anonymous
+/// members.
 const DEPTH: usize = 64;
 
 /// A record that is being declared, and its [title](RecordDecl::title).
@@ -20,7 +20,7 @@ struct Draft<'r> {
 }
 
 impl Draft<'_> {
-    /// Returns what errors call a member.
+    /// Returns the name of a member for error messages.
     fn place(self, index: usize) -> String {
         match self.record.members[index].name.as_str() {
             "" => format!("{}, member {index}", self.title),
@@ -30,19 +30,19 @@ impl Draft<'_> {
 }
 
 impl Declarations {
-    /// Declares a struct or union and lays it out. A forward-declared struct of that name is
-    /// completed. A second declaration must equal the first: a runtime that reads its stored types
-    /// declares them again, and learns of each change.
+    /// Declares a struct or union and computes its layout. If its name is forward-declared,
+    /// completes that type. If the name is defined, the declarations must be equal: a runtime that
+    /// loads stored types can declare them again, and gets an error if one has changed.
     ///
     /// # Errors
     ///
-    /// [`DeclareError`], for everything that C would reject, for impossible offsets and sizes, and
-    /// for a second, different declaration of a name: [`DeclareError::Changed`] says what differs.
-    /// Records and types inside this one may then be declared already.
+    /// [`DeclareError`] if C would reject the record, or if offsets and sizes are impossible.
+    /// [`DeclareError::Changed`] if the name is defined differently; it says what differs. After an
+    /// error, types inside the record may be declared already.
     ///
     /// # Examples
     ///
-    /// An offset that is given is checked:
+    /// Offsets that you give are checked:
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Member, Record, Target};
@@ -127,8 +127,8 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns the type of a member. Declares the type if it is a record or scalar that is written
-    /// inside the member.
+    /// Returns the type of a member. If the member contains the definition of a record or a scalar,
+    /// declares it.
     fn member_type(
         &mut self,
         draft: Draft<'_>,
@@ -153,7 +153,7 @@ impl Declarations {
             MemberType::Scalar(layout) => {
                 self.own_scalar(format!("{title}.{}", member.name), *layout)?
             }
-            // Unreachable: the loop above has unwrapped all arrays.
+            // This is unreachable: the loop above removes all arrays.
             MemberType::Array(..) => self.void(),
             MemberType::Record(inner) => {
                 let title = match (inner.name.as_str(), member.name.as_str()) {
@@ -161,7 +161,7 @@ impl Declarations {
                     ("", name) => format!("{title}.{name}"),
                     (name, _) => name.to_owned(),
                 };
-                // An unnamed record is identified by its place.
+                // An unnamed record is identified by the member that contains it.
                 let before = before.filter(|&ty| inner.name.is_empty() && self.is_unnamed(ty));
                 self.define_at(Draft { record: inner, title: &title }, depth + 1, before)?
             }
@@ -169,7 +169,7 @@ impl Declarations {
         lens.into_iter().rev().try_fold(ty, |ty, len| self.array_of(ty, len))
     }
 
-    /// Gives a record its id, so that its members may point to it.
+    /// Declares a record before its members, which may point to it.
     fn announce(&mut self, Draft { record, title }: Draft<'_>) -> Result<DeclId, DeclareError> {
         if record.name.is_empty() {
             let decl = RecordDecl { title: title.to_owned(), ..RecordDecl::default() };
@@ -193,8 +193,8 @@ impl Declarations {
         }
     }
 
-    /// Returns whether objects of the type have no known end. A zero-length array is an old
-    /// spelling of a flexible one.
+    /// Returns whether objects of the type have no fixed size. An array of length 0 counts as
+    /// flexible, as in old C.
     fn is_endless(&self, ty: DeclId) -> bool {
         match *self.kind(ty) {
             DeclKind::Array { element, len } => {
@@ -207,7 +207,7 @@ impl Declarations {
         }
     }
 
-    /// Returns the bytes of an object of the type: unknown if it contains a flexible array.
+    /// Returns the size of an object of the type; unknown if it contains a flexible array.
     pub(super) fn extent_of(&self, ty: DeclId) -> Size {
         if self.is_endless(ty) { Size::Unknown } else { Size::Bytes(self.size_of(ty).unwrap_or(0)) }
     }
@@ -245,8 +245,8 @@ impl Declarations {
         Ok(())
     }
 
-    /// Returns the path to each member by its name. The record's own members come before those of
-    /// its bases.
+    /// Returns for each member's name the field indices that lead to it. Members of the record hide
+    /// those of its base classes.
     fn field_names(
         &self,
         title: &str,
@@ -309,8 +309,8 @@ impl Declarations {
 }
 
 impl RecordDecl {
-    /// Says what differs from the record as it was declared before, given the sizes and
-    /// alignments of both.
+    /// Returns what differs from the record's first declaration, or `None`. `old` and `new` are the
+    /// sizes and alignments of both.
     fn change_from(
         &self,
         before: &RecordDecl,
@@ -351,8 +351,8 @@ impl RecordDecl {
 }
 
 impl Declarations {
-    /// Returns the attributes with which C computes this layout of a record; `None` if explicit
-    /// offsets are needed.
+    /// Returns the attributes (packed, alignment) with which C computes this layout; `None` if C
+    /// cannot, so that explicit offsets are needed.
     #[cfg(feature = "spec")]
     pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
         let record = self.record(id)?;
@@ -386,7 +386,7 @@ impl Declarations {
     }
 }
 
-/// Returns the end of a member, in bits, or the error in its offset in a record of `size` bytes.
+/// Returns a member's end in bits, or what is wrong with its offset in a record of `size` bytes.
 fn member_end(
     attributes: &Attributes,
     member: &Member,
@@ -409,7 +409,7 @@ fn member_end(
     end.ok_or_else(|| format!("lets it end past the {size} bytes of the record"))
 }
 
-/// Checks the layout of a record whose size and offsets are all given, and returns it.
+/// Returns the layout of a record that gives its size and all offsets, after checking it.
 fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
     let Draft { record, title } = draft;
     let attributes = &record.attributes;
@@ -421,13 +421,13 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
         if attributes.packed { 1 } else { slots.iter().map(|s| s.align).max().unwrap_or(1) };
     let align = attributes.align.unwrap_or(natural);
     let mut offsets = Vec::with_capacity(slots.len());
-    // Beginning, end and member, in bits.
+    // The start and end of each member in bits, and its index.
     let mut ranges = Vec::with_capacity(slots.len());
     for (index, (slot, member)) in slots.iter().zip(&record.members).enumerate() {
         let at = member.at.unwrap_or(0);
         let end = member_end(attributes, member, slot, size).map_err(|reason| {
             let place = draft.place(index);
-            // The offset of a bit-field counts bits.
+            // A bit-field's offset is reported in bits.
             let offset = if slot.bits.is_some() { at } else { at / 8 };
             DeclareError::Offset { place, offset, reason }
         })?;
@@ -452,7 +452,7 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
         let reason = format!("which is no multiple of the alignment, {align}");
         return Err(DeclareError::Size { place: title.to_owned(), size, reason });
     }
-    // An alignment above that of the members was requested, as by `_Alignas`.
+    // A larger alignment than that of the members must be a request such as `_Alignas`.
     let required = if align > natural { align } else { 1 };
     Ok(Layout { offsets, size, align, required })
 }

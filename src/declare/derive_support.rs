@@ -1,4 +1,4 @@
-//! Support for the code that `#[derive(Tbaa)]` and `path!` write. No part of the public interface.
+//! Functions and traits that `#[derive(Tbaa)]` and `path!` use. They are not a public interface.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -8,19 +8,19 @@ use std::num::Wrapping;
 use super::rust::with_pointers;
 use super::{DeclId, Declarations, DeclareError, Member, Record, ScalarLayout, TypedPath};
 
-/// One character of a member's name: the name `xy` as a type is
-/// `(Ch<'x'>, Ch<'y'>)`, which errors of the Rust compiler show.
+/// A character of a member's name. The name `xy` becomes the type `(Ch<'x'>, Ch<'y'>)`, which the
+/// Rust compiler's errors show.
 pub struct Ch<const C: char>;
 
-/// The step `[*]` of a path.
+/// The step `[*]` of a path, to an element of an array.
 pub struct Element;
 
-/// The step `->` of a path, before the member.
+/// The step `->` of a path, from a pointer to what it points to.
 pub struct Arrow;
 
-/// A type from which a path can take a step `S`, which ends at an `F`: a
-/// member's name, [`Element`] or [`Arrow`].
-// A parameter and no associated type: members may be of private types.
+/// Implemented by a type that has a step `S` to a type `F`. A step is a member's name, [`Element`]
+/// or [`Arrow`].
+// `F` is a parameter, not an associated type, because members may have private types.
 #[diagnostic::on_unimplemented(
     message = "a path has no step `{S}` from `{Self}`",
     label = "no such member or element",
@@ -28,16 +28,16 @@ pub struct Arrow;
             included; write `->` after a pointer and `.` elsewhere"
 )]
 pub trait Step<S, F> {
-    /// The number of elements, if known.
+    /// The array's number of elements, if it is known.
     const LEN: u64 = u64::MAX;
 }
 
-/// Takes a step.
+/// Returns the type that a step leads to.
 pub const fn step<S, B: Step<S, F>, F>(_: PhantomData<B>) -> PhantomData<F> {
     PhantomData
 }
 
-/// Takes the step to an element, and checks that it exists.
+/// Returns the type of an array's elements, and checks at compile time that the index exists.
 pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     _: PhantomData<B>,
 ) -> PhantomData<F> {
@@ -45,18 +45,18 @@ pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     PhantomData
 }
 
-/// Returns the path of `steps` from one type to another.
+/// Returns the path with the text `steps` from one type to another.
 pub const fn typed<B, F>(
     steps: &'static str,
     _: PhantomData<B>,
     _: PhantomData<F>,
 ) -> TypedPath<B, F> {
-    // It is never called: it only carries the types.
+    // The closure is never called. It only carries the types.
     TypedPath::new(steps, |_| unreachable!())
 }
 
 impl<T, const N: usize> Step<Element, T> for [T; N] {
-    // An array of no elements is C's flexible array member.
+    // An array of length 0 is C's flexible array member.
     const LEN: u64 = if N == 0 { u64::MAX } else { N as u64 };
 }
 
@@ -79,12 +79,12 @@ macro_rules! transparent {
 
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
-/// Returns a type with as many bytes as a `T`, accesses to which may alias everything. A member of
-/// type `char` would not do: LLVM treats an access to it as one to the struct around it.
+/// Returns a type of the same size as `T` that may alias everything. A member of type `char` would
+/// not: LLVM treats an access to it as an access to its struct.
 ///
 /// # Errors
 ///
-/// As [`Declarations::define`].
+/// The same as for [`Declarations::define`].
 pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     let char = types.ty("char")?;
     let size = size_of::<T>() as u64;
@@ -102,11 +102,11 @@ pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     }
 }
 
-/// Returns the type that C writes as `text`, which must have the size of a `T`.
+/// Returns the C type that `text` names. It must have the same size as `T`.
 ///
 /// # Errors
 ///
-/// As [`Declarations::ty`]; [`DeclareError::Size`].
+/// Those of [`Declarations::ty`]; [`DeclareError::Size`].
 pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
     let id = types.ty(text)?;
     as_large::<T>(types, id, text)
@@ -126,11 +126,11 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
     }
 }
 
-/// Returns the scalar of a name with the layout of a `T`, below the scalar `parent`.
+/// Returns the scalar with this name, the layout of `T`, and the parent `parent`.
 ///
 /// # Errors
 ///
-/// As [`Declarations::scalar`].
+/// The same as for [`Declarations::scalar`].
 pub fn scalar<T>(
     types: &mut Declarations,
     name: &str,
@@ -150,7 +150,7 @@ pub fn type_word<T: ?Sized>() -> String {
     word(std::any::type_name::<T>())
 }
 
-/// Returns the value of a generic constant as part of a C identifier.
+/// Returns the value of a const generic parameter as part of a C identifier.
 pub fn const_word(value: impl ToString) -> String {
     word(&value.to_string())
 }
@@ -161,7 +161,7 @@ fn word(text: &str) -> String {
         let last = words.len() - 1;
         match c {
             _ if c.is_alphanumeric() || c == '_' => words[last].push(c),
-            // A word that ends with a colon is the name of a module.
+            // A word before a colon is the name of a module.
             ':' => words[last].clear(),
             '&' => words.extend(["ref", ""].map(str::to_owned)),
             '-' => words.extend(["minus", ""].map(str::to_owned)),

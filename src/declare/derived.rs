@@ -1,4 +1,4 @@
-//! Types that are derived from another.
+//! Types that are made from another type: pointers, arrays, vectors, complex and atomic types.
 
 use super::declarations::{Decl, DeclKind, Derived, LIMIT};
 use super::error::invalid;
@@ -21,7 +21,7 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns the type of pointers to a type.
+    /// Returns the type "pointer to `to`".
     ///
     /// # Errors
     ///
@@ -33,12 +33,12 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of arrays of `len` elements; of flexible arrays for `None`.
+    /// Returns the type of an array with `len` elements, or of a flexible array if `len` is `None`.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Incomplete`] for elements without size, [`DeclareError::Invalid`] for
-    /// flexible ones, [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// [`DeclareError::Incomplete`] if elements have no size; [`DeclareError::Invalid`] if they are
+    /// flexible arrays; [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
     pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
@@ -53,12 +53,12 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of vectors of `len` lanes.
+    /// Returns the type of a vector with `len` lanes.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
-    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    /// [`DeclareError::Invalid`] if `len` is 0 or lanes are not scalars or pointers;
+    /// [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
     pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Vector(len), element, |types| {
             let place = format!("vector of {}", types.display(element));
@@ -74,7 +74,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of complex numbers.
+    /// Returns the complex type whose parts have the type `element`.
     pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Complex, element, |types| {
             let &Decl { size, align, .. } = types.decl(element);
@@ -85,8 +85,8 @@ impl Declarations {
         })
     }
 
-    /// Returns the type of atomics. Those of 16 bytes or less are as large and
-    /// as aligned as the next power of two.
+    /// Returns the atomic type for `of`. Up to 16 bytes, its size and alignment are rounded up to a
+    /// power of two.
     pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Atomic, of, |types| {
             let &Decl { size, align, .. } = types.decl(of);

@@ -4,19 +4,19 @@ use super::DeclId;
 use crate::builder::BuildError;
 use crate::nearest::hint;
 
-/// The reason why a declaration or a path was refused. The declarations are as they were,
-/// but that types named in it as `struct X` may have been declared.
+/// The reason why a declaration or a path was refused. Nothing is changed, but types that its text
+/// names as `struct X` may have been forward-declared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
-    /// Text that is no type or path.
+    /// Text that is not a type or path.
     #[error("expected {expected} at byte {offset} of {text:?}")]
     Syntax {
         /// The text.
         text: String,
         /// The offset of the error in the text, in bytes.
         offset: usize,
-        /// The text that is required there.
+        /// The text that was expected there.
         expected: &'static str,
     },
     /// A name that no type has.
@@ -27,7 +27,7 @@ pub enum DeclareError {
     UnknownType {
         /// The name.
         name: String,
-        /// The nearest name, if one is near.
+        /// The most similar name, if there is one.
         nearest: Option<String>,
     },
     /// A name that no member has.
@@ -37,12 +37,12 @@ pub enum DeclareError {
         record: String,
         /// The name.
         name: String,
-        /// The nearest member, if one is near.
+        /// The most similar member, if there is one.
         nearest: Option<String>,
         /// The record.
         id: DeclId,
     },
-    /// A second type of one name.
+    /// A name that another type has already.
     #[error("a second type {name:?}: rename one")]
     Redefined {
         /// The name.
@@ -50,17 +50,17 @@ pub enum DeclareError {
         /// The type that has it.
         first: DeclId,
     },
-    /// A record that is declared already, with other contents.
+    /// A record that is already declared, with different contents.
     #[error("{name:?} is declared already, and {change}: rename one, or declare it once")]
     Changed {
         /// The name.
         name: String,
-        /// The difference.
+        /// The difference to the first declaration.
         change: String,
-        /// The type that has the name.
+        /// The first declaration.
         first: DeclId,
     },
-    /// A second member of one name; members of anonymous ones count.
+    /// A second member with the same name. Members of anonymous members count too.
     #[error("a second field {name:?} in {record:?}: rename one")]
     DuplicateField {
         /// The record.
@@ -73,29 +73,29 @@ pub enum DeclareError {
     Incomplete {
         /// The type.
         ty: String,
-        /// The use that needs a size.
+        /// The use that needs the size.
         place: String,
         /// The type.
         id: DeclId,
     },
-    /// A member, an attribute or a type that cannot be so.
+    /// A member, an attribute or a type that is not allowed.
     #[error("{place}: {reason}")]
     Invalid {
-        /// The name of a record or a type, with that of the member.
+        /// The record or type, and the member if there is one.
         place: String,
-        /// The mistake and its remedy.
+        /// The mistake, and how to fix it.
         reason: &'static str,
     },
-    /// A step of a path that the type there does not have.
+    /// A path with a step that the type at this point does not have.
     #[error("{path:?} is of type {ty:?}: {reason}")]
     Step {
         /// The path up to the step.
         path: String,
-        /// The type there.
+        /// The type at this point, as text.
         ty: String,
-        /// The mistake and its remedy.
+        /// The mistake, and how to fix it.
         reason: &'static str,
-        /// The type.
+        /// The type's id.
         id: DeclId,
     },
     /// A constant index past the end of an array.
@@ -108,15 +108,15 @@ pub enum DeclareError {
         /// The number of elements.
         len: u64,
     },
-    /// An access that the policy gives no tag.
+    /// An access for which the policy allows no tag.
     #[error("no tag for {path:?}: {reason}")]
     Untagged {
         /// The path.
         path: String,
-        /// The reason and the remedy.
+        /// The reason, and how to fix it.
         reason: &'static str,
     },
-    /// A member that has another type in a module that clang compiled.
+    /// A member with another type than in a module that clang compiled.
     #[error(
         "{member}: declared as {ours:?}, and the compiled code accesses {theirs:?} there, which \
          LLVM would take for unrelated: declare the type that the header has"
@@ -129,44 +129,44 @@ pub enum DeclareError {
         /// clang's type.
         theirs: String,
     },
-    /// An impossible explicit offset.
+    /// An explicit offset that is impossible.
     #[error("{place}: offset {offset} {reason}")]
     Offset {
-        /// The record, with the member.
+        /// The record and the member.
         place: String,
-        /// The offset: in bytes, of a bit-field in bits.
+        /// The offset in bytes; in bits for a bit-field.
         offset: u64,
-        /// The mistake in it.
+        /// The mistake.
         reason: String,
     },
-    /// An explicit size that cannot be.
+    /// An explicit size that is impossible.
     #[error("{place}: a size of {size} bytes, {reason}")]
     Size {
         /// The record.
         place: String,
         /// The size, in bytes.
         size: u64,
-        /// The mistake in it.
+        /// The mistake.
         reason: String,
     },
-    /// 2^32 declarations, or a type of 2^56 bytes or more.
+    /// More than 2^32 declarations, or a type of 2^56 bytes or more.
     #[error("{place}: too large: types have less than 2^56 bytes")]
     TooLarge {
-        /// The type, or the declarations.
+        /// The thing that is too large: the type, or "declarations".
         place: String,
     },
-    /// An id that other declarations issued.
+    /// An id of other declarations.
     #[error("an id that other declarations issued")]
     ForeignId,
-    /// The builder's error.
+    /// An error of the builder, which makes the tags.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
-/// The result of a step of a declaration.
+/// The result of a part of a declaration.
 pub(super) type Result<T, E = DeclareError> = std::result::Result<T, E>;
 
-/// Returns [`DeclareError::Invalid`].
+/// Returns the error [`DeclareError::Invalid`].
 pub(super) fn invalid<T>(place: impl Into<String>, reason: &'static str) -> Result<T> {
     Err(DeclareError::Invalid { place: place.into(), reason })
 }

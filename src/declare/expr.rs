@@ -1,8 +1,8 @@
-//! Types as C writes them: `unsigned long`, `struct Node *[4]`, `<4 x float>`.
+//! Reads types that are written in C: `unsigned long`, `struct Node *[4]`, `<4 x float>`.
 
 use super::{DeclId, Declarations, DeclareError};
 
-/// A place in a text.
+/// A text, and the offset of what is read next.
 struct Reader<'t> {
     text: &'t str,
     at: usize,
@@ -29,12 +29,12 @@ impl<'t> Reader<'t> {
         if self.take(token) { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// Takes a name, which in C++ may be qualified.
+    /// Reads a name. In C++ it may contain `::`.
     fn word(&mut self) -> Option<&'t str> {
         self.skip();
         let rest = &self.text[self.at..];
         let ends = |(at, c): (usize, char)| {
-            // At either of the two; a byte before may be inside a letter.
+            // This may be either colon of `::`. The byte before may be inside a character.
             let colons = [at, at.saturating_sub(1)];
             let colons = colons.iter().any(|&at| rest.as_bytes()[at..].starts_with(b"::"));
             !(c.is_alphanumeric() || matches!(c, '_' | '$') || colons)
@@ -53,7 +53,7 @@ impl<'t> Reader<'t> {
         Some(number)
     }
 
-    /// Takes the lengths of arrays, the outermost first.
+    /// Reads the lengths of an array, outermost dimension first.
     fn lengths(&mut self) -> Result<Vec<Option<u64>>, DeclareError> {
         let mut lengths = Vec::new();
         while self.take("[") {
@@ -63,7 +63,7 @@ impl<'t> Reader<'t> {
         Ok(lengths)
     }
 
-    /// Passes over the rest of a parameter list.
+    /// Skips the rest of a parameter list.
     fn parameters(&mut self) -> Result<(), DeclareError> {
         let mut depth = 1;
         while depth > 0 {
@@ -80,10 +80,10 @@ const TYPE: &str = "a type";
 const QUALIFIERS: [&str; 4] = ["const", "volatile", "restrict", "__restrict"];
 
 impl Declarations {
-    /// Returns the type that a text writes down, as C does without a name.
+    /// Returns the type that a text denotes, written like a C type in a cast.
     ///
-    /// `struct X` and `union X` declare a type of that name if there is none, which must be defined
-    /// before its size matters. Qualifiers count for nothing here.
+    /// If no type X exists, `struct X` and `union X` declare it. It must be defined before its size
+    /// is needed. Qualifiers such as `const` are ignored.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Declarations {
     /// ```
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
-        // Names may have blanks in them, such as that of a scalar of the program's own.
+        // Names may contain spaces, for instance that of a scalar which the program declared.
         let head = text.find(['*', '[', '(', '<', '&']).unwrap_or(text.len());
         let mut ty = match self.names.get(text[..head].trim()) {
             Some(&named) => {
@@ -113,7 +113,7 @@ impl Declarations {
         };
         ty = self.pointers(&mut reader, ty)?;
         if reader.take("(") {
-            // `T (*)(...)`, `T (*)[n]` and arrays of such.
+            // Reads `T (*)(...)`, `T (*)[n]`, and arrays of these.
             let mut depth = 0;
             while reader.take("*") || depth > 0 && reader.take("const") {
                 depth += 1;
@@ -172,7 +172,7 @@ impl Declarations {
     }
 
     fn base_words(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
-        // The number of `long`s, and the other words that occur.
+        // The number of `long`s, and the other words that were found.
         let (mut long, mut short, mut signed, mut int) = (0, false, false, false);
         let (mut base, mut complex, mut atomic) = (None, false, false);
         loop {

@@ -1,4 +1,4 @@
-//! The struct types of an LLVM module as declarations.
+//! Declares the struct types of an LLVM module.
 
 use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
@@ -6,16 +6,16 @@ use crate::table::HashMap;
 use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 impl Declarations {
-    /// Declares the struct types of an LLVM context. They have sizes, but no names for their
-    /// members, which become `f0`, `f1`, ... A pointer becomes a `void *`, a union clang's struct
-    /// for it.
+    /// Declares the struct types of an LLVM context. LLVM's members have no names, so they become
+    /// `f0`, `f1`, ... A pointer becomes a `void *`. For a union, the result is the struct that
+    /// clang writes.
     ///
     /// Returns the declared structs; opaque ones are skipped.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable vector; as
-    /// [`Declarations::define`].
+    /// [`DeclareError::Invalid`] for a type without a C equivalent, such as a scalable vector; the
+    /// errors of [`Declarations::define`].
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Target};
@@ -36,7 +36,7 @@ impl Declarations {
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();
         for start in context.structs() {
-            // A struct comes after those that it contains.
+            // A struct is declared after the structs that it contains.
             let mut stack = vec![(start, 0)];
             while let Some((ty, next)) = stack.pop() {
                 let parts = match context.kind(ty) {
@@ -60,7 +60,7 @@ impl Declarations {
         Ok(declared)
     }
 
-    /// Declares a struct or an array after its parts.
+    /// Declares a struct or an array. The types in it must be declared already.
     fn llvm_record(
         &mut self,
         context: &Context,
@@ -117,7 +117,7 @@ impl Declarations {
                 _ => return unlike_c(context, ty),
             },
             TypeKind::Vector { element, count: ElementCount::Fixed(len) } => {
-                // The elements are scalars and pointers: no deeper.
+                // This recurses only once: elements are scalars or pointers.
                 let element = self.llvm_type(context, done, element)?;
                 return self.vector_of(element, len.into());
             }

@@ -1,20 +1,18 @@
-//! Places the members of a C struct or union.
-//!
-//! Offsets are in bits, sizes and alignments in bytes.
+//! Computes the layout of a C struct or union. Offsets are in bits, sizes and alignments in bytes.
 
 use super::Declarations;
 use super::declarations::LIMIT;
 use super::record::Attributes;
 use super::target::LayoutRules;
 
-/// The facts on which the layout of a member depends.
+/// The properties of a member that its layout depends on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) size: u64,
     pub(super) align: u64,
-    /// The minimum alignment of its type, which packing does not reduce; 1 if none.
+    /// The alignment that the member's type requires even if packed; 1 if there is none.
     pub(super) required: u64,
-    /// The width of a bit-field.
+    /// The width of a bit-field; `None` for other members.
     pub(super) bits: Option<u32>,
     pub(super) named: bool,
     /// The alignment that the member's attribute requests.
@@ -22,26 +20,26 @@ pub(super) struct Slot {
     pub(super) packed: bool,
 }
 
-/// A record laid out.
+/// The layout of a record.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Layout {
     /// The offset of each member, in bits.
     pub(super) offsets: Vec<u64>,
     pub(super) size: u64,
     pub(super) align: u64,
-    /// See [`Slot::required`].
+    /// The alignment that the record requires even if packed, as [`Slot::required`].
     pub(super) required: u64,
 }
 
 impl Declarations {
-    /// Lays out a record; `None` if it is too large.
+    /// Returns the layout of a record; `None` if it is too large.
     pub(super) fn lay_out(
         &self,
         union: bool,
         attributes: &Attributes,
         slots: &[Slot],
     ) -> Option<Layout> {
-        // The bits of a record without members.
+        // The size in bits of a record without members.
         let least = if self.cplusplus { 8 } else { 0 };
         match self.target.rules {
             LayoutRules::SystemV { unnamed_bits_align } => {
@@ -63,7 +61,7 @@ impl Declarations {
     }
 }
 
-/// The System V ABI's rules, as clang and GCC apply them.
+/// The layout rules of the System V ABI, as clang and GCC apply them.
 ///
 /// clang: `ItaniumRecordLayoutBuilder`.
 struct SystemV<'a> {
@@ -71,7 +69,7 @@ struct SystemV<'a> {
     unnamed_bits_align: bool,
     attributes: &'a Attributes,
     offsets: Vec<u64>,
-    /// The bits in use: the unused bits of a last bit-field's byte are excluded.
+    /// The end of the last member in bits. A bit-field may end inside a byte.
     used: u64,
     /// The size in bits, in whole bytes.
     size: u64,
@@ -99,8 +97,8 @@ impl SystemV<'_> {
         Some(())
     }
 
-    /// Returns the offset and width of a bit-field in bits, and its effect on the record's
-    /// alignment.
+    /// Returns the offset and the width of a bit-field in bits, and the alignment in bytes that it
+    /// demands of the record.
     fn bit_field(
         &self,
         slot: &Slot,
@@ -109,15 +107,16 @@ impl SystemV<'_> {
         packed: bool,
         pack: u64,
     ) -> (u64, u64, u64) {
-        // The attribute `packed` applies to bit-fields, except those of no bits, and not if
-        // `#pragma pack` is in force.
+        // The attribute `packed` applies to bit-fields, but not to those of width 0, and not
+        // together with `#pragma pack`.
         let packed = packed && width != 0 && self.attributes.pack.is_none();
         let natural = if packed { 1 } else { 8 * slot.align };
         let mut align = natural.max(slot.asked.map_or(1, |asked| 8 * asked));
         if width != 0 {
             align = align.min(pack.saturating_mul(8));
         }
-        // It must not cross a boundary of its declared type, unless padding is forbidden.
+        // A bit-field must not cross a boundary of its declared type, unless `#pragma pack` is
+        // used.
         let crosses = from % align + width > 8 * slot.size && self.attributes.pack.is_none();
         let mut offset = from;
         if width == 0 || crosses {
@@ -130,21 +129,21 @@ impl SystemV<'_> {
     }
 }
 
-/// Visual C++'s rules.
+/// The layout rules of Visual C++.
 ///
 /// clang: `MicrosoftRecordLayoutBuilder`.
 struct Microsoft {
     union: bool,
     attributes: Attributes,
-    /// The largest alignment of a member without a required alignment.
+    /// The limit for the alignment of members whose type requires none.
     pack: u64,
     offsets: Vec<u64>,
     /// The size in bytes.
     size: u64,
     align: u64,
-    /// The members' required alignment; 0 if the size need not be a multiple of it.
+    /// The largest alignment that members require; 0 if the size need not be a multiple of it.
     required: u64,
-    /// The size of the unit that holds the last bit-field, and the bits left.
+    /// The size in bytes of the unit with the last bit-field, and the number of its free bits.
     unit: Option<(u64, u64)>,
 }
 
@@ -181,7 +180,7 @@ impl Microsoft {
             return self.put(begin, slot.size);
         };
         match self.unit {
-            // A bit-field of no bits only matters after another bit-field.
+            // A bit-field of width 0 has an effect only after another bit-field.
             None if width == 0 => {
                 self.offsets.push(if self.union { 0 } else { 8 * self.size });
                 return Some(());
@@ -217,10 +216,10 @@ impl Microsoft {
             self.size = self.size.next_multiple_of(rounding);
         }
         if self.size == 0 {
-            // C has no empty struct; clang gives it 4 bytes.
+            // C has no empty structs. clang gives them 4 bytes.
             self.size = if self.required >= 4 { self.align } else { 4 };
         }
-        // A record with an `align` attribute requires its whole alignment.
+        // A record with an alignment attribute requires that alignment when it is a member.
         let asks = self.attributes.align.map_or(1, |_| self.align);
         let required = self.required.max(asks);
         Layout { offsets: self.offsets, size: self.size, align: self.align, required }

@@ -1,15 +1,15 @@
-//! Declared types as LLVM's: `%struct.Node = type { ptr, i32 }`.
+//! Returns declared types as LLVM types: `%struct.Node = type { ptr, i32 }`.
 
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::HashMap;
 use tbaa_types::{Context, ElementCount, Packing, Type, TypeError};
 
-/// The LLVM types of declared types, in one context.
+/// Makes LLVM types for declared types, in one LLVM context.
 ///
-/// Each has the size of the declared type, and a struct's members have the same offsets. Explicit
-/// padding consists of bytes, as in clang's types. Bit-fields that share a memory location are one
-/// element. A union is its most aligned member plus padding.
+/// An LLVM type has the size of the declared type, and the same offsets of members. Explicit
+/// padding is an array of bytes, as in clang. Bit-fields that share a memory location are one
+/// element. A union becomes its most aligned member and padding.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, LlvmTypes, Record, Target};
@@ -30,35 +30,35 @@ pub struct LlvmTypes<'a> {
     types: &'a Declarations,
     context: &'a mut Context,
     made: HashMap<DeclId, Type>,
-    /// Size and alignment of structs and arrays: large types are measured only once.
+    /// A cache of the size and alignment of structs and arrays, in bytes.
     measured: HashMap<Type, (u64, u64)>,
 }
 
-/// The elements of a struct while they are collected.
+/// The elements of a struct, while they are added.
 #[derive(Default)]
 struct Body {
     elements: Vec<Type>,
-    /// Bytes so far.
+    /// The end of the last element, in bytes.
     end: u64,
     align: u64,
 }
 
 impl<'a> LlvmTypes<'a> {
-    /// Returns the LLVM types of `types` in `context`; none is made yet.
+    /// Returns an object that makes LLVM types in `context` for `types`. It has made none yet.
     #[must_use]
     pub fn new(types: &'a Declarations, context: &'a mut Context) -> Self {
         LlvmTypes { types, context, made: HashMap::default(), measured: HashMap::default() }
     }
 
-    /// Returns the LLVM type of a type in memory. A struct that is not defined is opaque.
+    /// Returns the LLVM type of a declared type as it is in memory. An undefined struct is opaque.
     ///
     /// # Errors
     ///
-    /// [`DeclareError::ForeignId`]; [`DeclareError::Invalid`] for `void` and
-    /// functions, or when the context is full.
+    /// [`DeclareError::ForeignId`]; [`DeclareError::Invalid`] for `void` and functions, or if the
+    /// context is full.
     pub fn ty(&mut self, id: DeclId) -> Result<Type, DeclareError> {
         self.types.check(id)?;
-        // The types around the topmost one, each with the number of parts that are done.
+        // Types whose parts are being made, innermost last, each with the index of its next part.
         let mut stack = vec![(id, 0)];
         while let Some((id, next)) = stack.pop() {
             if self.made.contains_key(&id) {
@@ -118,7 +118,7 @@ impl<'a> LlvmTypes<'a> {
             }
             DeclKind::Record(_) => return self.record(id),
         };
-        // An integer of three bytes takes four.
+        // LLVM's integers can be larger than the declared type: one of 3 bytes takes 4.
         if self.measure(ty).0 == size { Ok(ty) } else { self.bytes(size) }
     }
 
@@ -131,14 +131,14 @@ impl<'a> LlvmTypes<'a> {
         if !record.defined {
             return Ok(ty);
         }
-        // Offset and type of each element.
+        // The offset in bytes and the type of each element.
         let mut elements: Vec<(u64, Type)> = Vec::new();
         for (index, field) in record.fields.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| record.fields[before].bits);
             match field.bits {
                 None => elements.push((field.offset / 8, self.made[&field.ty])),
                 Some(1..) if before.is_none_or(|bits| bits == 0) || record.union => {
-                    // One element for the bit-fields that share a memory location.
+                    // Bit-fields that share a memory location are one element.
                     let (at, size) = types.unit(record, index);
                     let ty = if size == 1 { self.context.int(8)? } else { self.bytes(size)? };
                     elements.push((at, ty));
@@ -167,7 +167,7 @@ impl<'a> LlvmTypes<'a> {
         Ok(ty)
     }
 
-    /// Places elements at their offsets; `None` if that requires a packed struct.
+    /// Returns a struct with these elements at their offsets; `None` if it must be packed.
     fn body(
         &mut self,
         elements: &[(u64, Type)],
@@ -202,7 +202,7 @@ impl<'a> LlvmTypes<'a> {
         self.context.array(byte, len)
     }
 
-    /// Returns the size and the alignment of a type, in bytes.
+    /// Returns the size and alignment of an LLVM type, in bytes.
     fn measure(&self, ty: Type) -> (u64, u64) {
         if let Some(&known) = self.measured.get(&ty) {
             return known;

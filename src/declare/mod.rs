@@ -1,9 +1,8 @@
-//! Declaring a program's types, so that no offset is written by hand.
+//! Declares a program's types, so that no offset has to be written by hand.
 //!
-//! [`Declarations`] hold C-like types, laid out as a C compiler does for a
-//! [`Target`]: scalars, pointers, arrays, vectors, structs and unions with
-//! anonymous members and bit-fields. [`Declarations::into_tagged`] puts them under a
-//! [`Policy`], and [`TaggedTypes::tag`] gives the tag of an access from a path.
+//! [`Declarations`] hold C-like types with the layout that a C compiler chooses for a [`Target`]:
+//! scalars, pointers, arrays, vectors, structs and unions. [`Declarations::into_tagged`] chooses a
+//! [`Policy`] for their metadata. [`TaggedTypes::tag`] returns the tag for an access to a path.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -56,33 +55,33 @@ pub use record::{Member, MemberType, Record, RecordKind};
 pub use rust::{Handle, Tbaa, TypedPath};
 pub use tagged::{BitRange, Place, Policy, TaggedTypes};
 pub use target::Target;
-/// Declares a Rust type as the C type of the same layout: sizes, alignments and offsets are the Rust
-/// compiler's own. The guide "A runtime in Rust" says what each type is declared as.
+/// Declares a Rust type as a C type with the same layout. Sizes, alignments and offsets are those
+/// of the Rust compiler. The guide "A runtime in Rust" lists the C types of Rust types.
 ///
 /// # Attributes
 ///
 /// On a type:
 ///
-/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In the name of a generic type, `{T}`
-///   is replaced by the name of its parameter `T`.
-/// - `#[tbaa(parent = "int")]` on a `transparent` struct or an enum: a scalar of its own, below
-///   another one: a C type, or a Rust type as in `parent = Handle`.
-/// - `#[tbaa(char)]`: accesses to it may alias everything.
+/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In a generic type's name, `{T}` is
+///   replaced by the name of the parameter `T`.
+/// - `#[tbaa(parent = "int")]` on a `transparent` struct or an enum: a new scalar type, whose
+///   parent is a C type, or a Rust type as in `parent = Handle`.
+/// - `#[tbaa(char)]`: accesses to the type may alias everything.
 ///
 /// On a member:
 ///
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
-/// - `#[tbaa(ty = "long long")]`: the C type, of the same size.
-/// - `#[tbaa(char)]`: bytes, accesses to which may alias everything, whatever the Rust type: a
-///   struct `char_8` for 8 bytes. With `ty = "char"` an access is still to a member of this type,
-///   and to no other object.
-/// - `#[tbaa(immutable)]`: never modified while it can be read.
-/// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no tagged access may
-///   reach them; otherwise write `char`.
+/// - `#[tbaa(ty = "long long")]`: the C type, which must have the same size.
+/// - `#[tbaa(char)]`: bytes that any access may alias, whatever the Rust type is. For 8 bytes this
+///   is a struct `char_8`. With `ty = "char"` instead, an access is only to a member of this
+///   struct, not to other objects.
+/// - `#[tbaa(immutable)]`: the member is never modified while it can be read.
+/// - `#[tbaa(skip)]`: padding. A copy of the struct may lose its bytes, and no tagged access may
+///   touch it. If this is not so, write `char`.
 ///
 /// # Errors
 ///
-/// A layout that Rust does not fix is an error of compilation:
+/// If Rust does not guarantee a type's layout, the program does not compile:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;
@@ -92,8 +91,8 @@ pub use target::Target;
 /// }
 /// ```
 ///
-/// So are a `repr(C)` enum with data and a member of a type that has no declaration, such as `Vec`
-/// without `#[tbaa(char)]`:
+/// This also applies to `repr(C)` enums with data, and to members whose type has no declaration,
+/// such as `Vec`, without `#[tbaa(char)]`:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;
@@ -105,10 +104,10 @@ pub use target::Target;
 /// ```
 #[cfg(feature = "derive")]
 pub use tbaa_derive::Tbaa;
-/// A path is a type and steps: `.member`, `->member` after a pointer, `[3]`, `[*]` or `[i]` for
-/// elements of arrays and of pointers' targets. Members have the names that the derive declares.
-/// Members marked `char` or `ty`, those without bytes, and all steps after them are only checked
-/// when the path is resolved.
+/// Makes a path from a type and steps: `.member`, `->member` after a pointer, and `[3]`, `[*]` or
+/// `[i]` for elements of an array or of a pointer's target. Members have the names that the derive
+/// declares. Steps to members with `char` or `ty` or of size 0, and all steps after them, are
+/// checked only when the path is resolved.
 ///
 /// ```
 /// use tbaa::declare::{Tbaa, TypedPath, path};
@@ -134,7 +133,7 @@ pub use tbaa_derive::Tbaa;
 /// let _ = path!(Frame.slot[1]);
 /// ```
 ///
-/// Nor does an index past the end:
+/// An index past the end does not compile either:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::{Tbaa, TypedPath, path};

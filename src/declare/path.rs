@@ -1,4 +1,4 @@
-//! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
+//! Resolves paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
 use super::declarations::{DeclKind, FieldDecl, LIMIT};
 use super::error::{Result, invalid};
@@ -7,26 +7,26 @@ use crate::extent::Size;
 use crate::nearest::nearest;
 use crate::table::IndexMap;
 
-/// Longer paths are refused, in bytes.
+/// The largest length of a path, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// One step from a type to one of its parts.
+/// A step of a path, from a type to a part of it or to a pointer's target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// To a member.
     Field { record: DeclId, index: u32 },
-    /// To an element of an array; `None` for any of them.
+    /// To an element of an array; `None` for an index that is not constant.
     Element { index: Option<u64> },
     /// To a lane of a vector or a part of a complex number.
     Lane { index: Option<u64> },
-    /// To the target of a pointer, plus a number of elements.
+    /// To the target of a pointer, or to an element of an array behind it.
     Follow { index: Option<u64> },
 }
 
-/// A step, and the type that it ends at.
+/// A step, and the type that it leads to.
 type Taken = (Step, DeclId);
 
-/// A path, checked against the types.
+/// A path whose steps exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ResolvedPath {
     pub(super) volatile: bool,
@@ -40,8 +40,8 @@ impl ResolvedPath {
         self.steps.last().map_or(self.start, |&(_, ty)| ty)
     }
 
-    /// Returns the members after the path's last pointer, each by its record and its number there,
-    /// the last first.
+    /// Returns the members after the path's last pointer, last member first: the record, and the
+    /// member's index in it.
     pub(super) fn members(&self) -> impl Iterator<Item = (DeclId, u32)> + '_ {
         let steps = self.steps.iter().rev();
         let object = steps.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
@@ -53,13 +53,13 @@ impl ResolvedPath {
 }
 
 impl Declarations {
-    /// Returns the bytes from the start of a path's first type, or from the target of its last
-    /// pointer, to the path's end. Variable indices count as 0. For a bit-field it is the first
-    /// byte that contains one of its bits.
+    /// Returns the offset of a path's end in bytes, from the target of its last pointer or from the
+    /// start of its first type. Variable indices count as 0. For a bit-field, it is the offset of
+    /// the first byte that has one of its bits.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), except those about tags.
+    /// The errors of [`TaggedTypes::tag`](super::TaggedTypes::tag), except those about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
         let resolved = self.resolve(path)?;
         Ok(self.spot(&resolved, path)?.0)
@@ -69,15 +69,15 @@ impl Declarations {
         self.record(record)?.fields.get(index as usize)
     }
 
-    /// Returns whether the path's memory is never modified, according to the path or to a member
-    /// after its last pointer.
+    /// Returns whether the memory is never modified: the path or a member after its last pointer is
+    /// marked immutable.
     pub(super) fn is_immutable(&self, resolved: &ResolvedPath) -> bool {
         let is_immutable = |(record, index)| self.field(record, index).is_some_and(|f| f.immutable);
         resolved.immutable || resolved.members().any(is_immutable)
     }
 
-    /// Returns the place of a path: its offset in bytes from the target of its last pointer, or from
-    /// its start; the bits of a bit-field; and the known alignment.
+    /// Returns a path's offset in bytes (from the target of its last pointer, or its start), the
+    /// bits if it ends at a bit-field, and the known alignment.
     pub(super) fn spot(
         &self,
         resolved: &ResolvedPath,
@@ -114,8 +114,7 @@ impl Declarations {
         Ok((offset, bits, align))
     }
 
-    /// Returns the size of the longest run of whole elements at the end of a path, as
-    /// [`Place::run`] defines it.
+    /// Returns the largest number of bytes of consecutive elements at a path's end, [`Place::run`].
     ///
     /// [`Place::run`]: super::Place::run
     pub(super) fn run(&self, resolved: &ResolvedPath) -> Size {
@@ -136,7 +135,7 @@ impl Declarations {
                         }
                         _ => 2,
                     };
-                    // An index that is not known may be the first.
+                    // A variable index may be 0.
                     let behind = len.saturating_sub(1).saturating_sub(index.unwrap_or(0));
                     match (run, self.extent_of(ty)) {
                         (run, _) if behind == 0 => run,
@@ -151,7 +150,7 @@ impl Declarations {
         Size::Unknown
     }
 
-    /// Reads a path.
+    /// Resolves a path: finds the type that each step leads to.
     pub(super) fn resolve(&mut self, path: &str) -> Result<ResolvedPath, DeclareError> {
         let syntax =
             |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
@@ -173,7 +172,7 @@ impl Declarations {
         let stars = rest[..rest.len() - starless.len()].matches('*').count();
         let (head, steps) = starless.split_at(first_step(starless));
         let head = head.trim();
-        // `*int *` is an access to an `int *`, `*T.p` to what `p` points to.
+        // `*int *` is an access to an `int *`; `*T.p` is an access to the target of `p`.
         let named = self.names.get(head).copied();
         let of_type = stars == 0 || !named.is_some_and(|ty| self.is_pointer(ty));
         let (start, stars) = match head {
@@ -240,7 +239,7 @@ impl Declarations {
             DeclKind::Pointer { .. } => return self.follow(ty, path, index),
             _ => return self.step_error(path, ty, "only arrays and pointers have elements"),
         };
-        // A zero-length array is an old spelling of a flexible one.
+        // In old C, a flexible array has length 0.
         if let (Some(index), Some(len @ 1..)) = (index, len)
             && index >= len
         {
@@ -249,8 +248,8 @@ impl Declarations {
         Ok((step, element))
     }
 
-    /// Returns the member's name at the start of a text, `Base::name` included. A name may have
-    /// blanks in it, such as one that a run time makes.
+    /// Returns the member's name at the start of a text, including `Base::`. A name may contain
+    /// spaces, for instance if a program generated it.
     fn member_name<'t>(&self, ty: DeclId, text: &'t str) -> &'t str {
         let whole = text[..first_step(text)].trim_end();
         if self.record(ty).is_some_and(|record| record.names.contains_key(whole)) {
@@ -260,7 +259,7 @@ impl Declarations {
         &text[..text.find(ends).unwrap_or(text.len())]
     }
 
-    /// Walks to a member by its name, `Base::name` included.
+    /// Adds the steps to the member with a name, which may contain `Base::`.
     fn to_member(&self, resolved: &mut ResolvedPath, done: &str, mut name: &str) -> Result<()> {
         if let Some((base, member)) = name.rsplit_once("::") {
             self.to_base(resolved, base)?;
@@ -294,10 +293,10 @@ impl Declarations {
         resolved.steps.extend(field.map(|field| (Step::Field { record, index }, field.ty)));
     }
 
-    /// Walks to a base class, over those between: breadth first, each once.
+    /// Adds the steps to a base class, directly or through others. The search is breadth first.
     fn to_base(&self, resolved: &mut ResolvedPath, name: &str) -> Result<(), DeclareError> {
         let from = resolved.end();
-        // Each class found, with the class that has it as a base and the base's number there.
+        // Each class found, with the class derived from it and the index of the base in that class.
         let mut found = IndexMap::<DeclId, Option<(DeclId, u32)>>::from_iter([(from, None)]);
         let mut at = 0;
         while let Some((&ty, _)) = found.get_index(at) {
@@ -323,13 +322,12 @@ impl Declarations {
     }
 }
 
-/// Returns where the first step of a path is in a text.
+/// Returns the offset of the first step in a text.
 fn first_step(text: &str) -> usize {
     text.find(['.', '[']).into_iter().chain(text.find("->")).min().unwrap_or(text.len())
 }
 
-/// Reads the index between brackets: a number, or any element. The error is the text that is
-/// required there.
+/// Reads an index: a number, or a name or `*` for any element. An error says what was expected.
 fn index_of(text: &str) -> Result<Option<u64>, &'static str> {
     let name = |c: char| c.is_alphanumeric() || c == '_';
     match text {
@@ -342,7 +340,7 @@ fn index_of(text: &str) -> Result<Option<u64>, &'static str> {
     }
 }
 
-/// Returns the largest power of two that divides `align` and `offset`.
+/// Returns the largest power of two that divides both `align` and `offset`.
 fn at_most(align: u64, offset: u64) -> u64 {
     if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
 }

@@ -1,23 +1,23 @@
-//! Reading declared types: sizes, members, and how C writes them.
+//! Functions that return what was declared: types, sizes, members, and types as C text.
 
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, Target};
 
-/// A member of a struct or union, laid out.
+/// A member of a struct or union, with its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MemberLayout<'a> {
-    /// The name; empty of an anonymous member.
+    /// The name; empty for an anonymous member.
     pub name: &'a str,
     /// The type.
     pub ty: DeclId,
-    /// Bits from the start of the struct or union.
+    /// The offset in bits from the start of the struct or union.
     pub offset: u64,
-    /// The width of a bit-field.
+    /// The width in bits if it is a bit-field.
     pub bits: Option<u32>,
-    /// True if it is never modified while it can be read.
+    /// True if the member is never modified while it can be read.
     pub immutable: bool,
-    /// True if it is a base class.
+    /// True if the member is a base class.
     pub base: bool,
 }
 
@@ -27,20 +27,20 @@ impl Declarations {
         &self.target
     }
 
-    /// Returns every type, in the order in which they were declared or first named.
+    /// Returns all types, in the order in which they were declared or first mentioned.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
         (0..self.decls.len() as u32).map(|index| self.id(index))
     }
 
-    /// Returns the structs and unions that are defined and have a name, in the
-    /// order in which they were first named.
+    /// Returns the defined structs and unions that have a name, in the order in which they were
+    /// first mentioned.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
         self.types().filter(
             |&id| matches!(self.kind(id), DeclKind::Record(r) if r.defined && !r.name.is_empty()),
         )
     }
 
-    /// Returns the type of a name, which is that of a scalar, an enum, a record or an alias.
+    /// Returns the type with a name: a scalar, an enum, a record or an alias.
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
     }
@@ -49,7 +49,7 @@ impl Declarations {
     ///
     /// # Panics
     ///
-    /// If `id` is from other declarations, as for all functions here.
+    /// If `id` belongs to other declarations. This holds for all functions here.
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }
@@ -59,8 +59,8 @@ impl Declarations {
         self.decl(id).align
     }
 
-    /// Returns the type of an array's elements and its lengths, the outermost
-    /// first; of another type, itself and none.
+    /// Returns the element type and the lengths of an array, outermost dimension first. For any
+    /// other type, returns the type itself and no lengths.
     #[doc(hidden)]
     pub fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
         let mut lens = Vec::new();
@@ -76,7 +76,7 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.union)
     }
 
-    /// Returns the members of a struct or union in the order of declaration; none for other types.
+    /// Returns the members of a struct or union, in their order. Other types have none.
     pub fn members(
         &self,
         id: DeclId,
@@ -92,7 +92,7 @@ impl Declarations {
         })
     }
 
-    /// Returns whether the types are C++'s.
+    /// Returns whether these are C++ types.
     pub fn is_cplusplus(&self) -> bool {
         self.cplusplus
     }
@@ -107,8 +107,8 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
 
-    /// Returns whether layouts depend on how the records inside were declared,
-    /// and not on their sizes and alignments alone.
+    /// Returns whether a record's layout depends on how the records in it were declared, and not
+    /// only on their sizes and alignments.
     #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
         matches!(self.target.rules, super::target::LayoutRules::Microsoft { .. })
@@ -119,7 +119,7 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.may_alias)
     }
 
-    /// Returns the integer types of enums, with the enums' names.
+    /// Returns the integer type and the name of each enum.
     #[cfg(feature = "spec")]
     pub(crate) fn enums(&self) -> impl Iterator<Item = (DeclId, &str)> + '_ {
         self.decls.iter().filter_map(|decl| match &decl.kind {
@@ -128,7 +128,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the scalars that C does not have: name, size, alignment and the scalar above.
+    /// Returns the scalars that the program declared: name, size, alignment and parent.
     #[cfg(feature = "spec")]
     pub(crate) fn own_scalars(&self) -> impl Iterator<Item = (&str, u64, u64, DeclId)> + '_ {
         self.decls[self.builtins..].iter().filter_map(|decl| match &decl.kind {
@@ -139,7 +139,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the additional names of types, except those of C.
+    /// Returns the names that the program gave to types as aliases.
     #[cfg(feature = "spec")]
     pub(crate) fn own_aliases(&self) -> impl Iterator<Item = (&str, DeclId)> + '_ {
         self.names.iter().skip(self.builtin_names).filter_map(|(name, &id)| {
@@ -148,25 +148,25 @@ impl Declarations {
         })
     }
 
-    /// Returns the name of the root of all types.
+    /// Returns the name of the root.
     #[cfg(feature = "spec")]
     pub(crate) fn root(&self) -> &str {
         &self.root
     }
 
-    /// Returns how C writes a type without a name, which [`Declarations::ty`] reads.
+    /// Returns a type as C text without a variable's name. [`Declarations::ty`] can read it.
     pub fn display(&self, id: DeclId) -> String {
         self.written(id, false)
     }
 
-    /// Like [`Declarations::display`], but with `struct X` instead of `X`, which is valid before X
-    /// is declared.
+    /// Like [`Declarations::display`], but writes `struct X` for `X`. This text can also be read
+    /// before X is declared.
     pub fn display_with_keywords(&self, id: DeclId) -> String {
         self.written(id, true)
     }
 
     fn written(&self, id: DeclId, keywords: bool) -> String {
-        // The words before a declarator's name, and those after it.
+        // C writes a part of a type before the declared name, and a part after it.
         let (mut left, mut right, mut ty) = (String::new(), String::new(), id);
         let name = loop {
             let kind = self.kind(ty);
@@ -209,7 +209,7 @@ impl Declarations {
         format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }
 
-    /// Returns the name of a type that is not derived from another.
+    /// Returns the name of a type that is not a pointer, an array or a function.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
             DeclKind::Void => "void".to_owned(),

@@ -1,13 +1,13 @@
-//! Structs and unions as they are declared, before any check.
+//! Descriptions of structs and unions, which `Declarations::define` checks and declares.
 
 use super::{DeclId, ScalarLayout};
 
-/// A struct or union to be declared, by [`Declarations::define`].
+/// A struct or union that [`Declarations::define`] can declare.
 ///
-/// Types are spelled as in C: `"unsigned char"`, `"TValue *"`, `"int [3][4]"`, `"double []"` for a
-/// flexible array member, `"<4 x float>"` for a vector. Members are in the order of declaration and
-/// their offsets are computed. A known layout is given by [`Member::at`] and [`Record::size`], and
-/// is then only checked.
+/// Types are written as in C: `"unsigned char"`, `"TValue *"`, `"int [3][4]"`, `"double []"` for a
+/// flexible array member, `"<4 x float>"` for a vector. Members are given in their order, and their
+/// offsets are computed. If you know the layout, give it with [`Member::at`] and [`Record::size`].
+/// Then it is only checked.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -32,12 +32,12 @@ pub struct Record {
     pub(super) attributes: Attributes,
 }
 
-/// The two kinds of records.
+/// A struct or a union.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RecordKind {
-    /// Its members follow one another.
+    /// A struct: members follow one another.
     Struct,
-    /// Its members share their bytes.
+    /// A union: members share their bytes.
     Union,
 }
 
@@ -56,7 +56,7 @@ impl Record {
         Record { name, union, members: Vec::new(), attributes: Attributes::default() }
     }
 
-    /// Returns a struct without members. An unnamed one can only be used inside another record.
+    /// Returns a struct without members. Without a name it can only be used inside another record.
     pub fn structure(name: impl Into<String>) -> Self {
         Record::new(name.into(), false)
     }
@@ -71,59 +71,59 @@ impl Record {
         self.member(Member::new(name, ty))
     }
 
-    /// Adds a bit-field of `width` bits. With a width of 0 it has no name, and the next bit-field
-    /// starts a new storage unit.
+    /// Adds a bit-field of `width` bits. A bit-field of width 0 must have no name; the next
+    /// bit-field then starts a new storage unit.
     pub fn bits(self, name: impl Into<String>, ty: impl Into<MemberType>, width: u32) -> Self {
         self.member(Member::new(name, ty).bits(width))
     }
 
-    /// Adds an anonymous struct or union, whose members count as this record's own.
+    /// Adds an anonymous struct or union. Its members count as members of this record.
     pub fn anonymous(self, record: Record) -> Self {
         self.member(Member::new("", record))
     }
 
-    /// Adds a base class, whose members count as this record's own. In a path, `Base::x` is a
-    /// member of the base.
+    /// Adds a base class. Its members count as members of this record. In a path, write `Base::x`
+    /// for a member of the base.
     ///
-    /// The base is laid out like a member. This is right only for a base that could be declared in
-    /// C: no later member is placed in its padding.
+    /// The layout is that of a member. This is correct only for a base that could be declared in C,
+    /// because other bases may have later members in their padding.
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
     }
 
-    /// Adds a member with more properties.
+    /// Adds a member, which may have attributes.
     pub fn member(mut self, member: Member) -> Self {
         self.members.push(member);
         self
     }
 
-    /// Leaves out all padding between members: `__attribute__((packed))`.
+    /// Removes all padding between members, like `__attribute__((packed))`.
     pub fn packed(mut self) -> Self {
         self.attributes.packed = true;
         self
     }
 
-    /// Aligns no member to more than `bytes`: `#pragma pack`.
+    /// Limits the alignment of members to `bytes`, like `#pragma pack`.
     pub fn pack(mut self, bytes: u64) -> Self {
         self.attributes.pack = Some(bytes);
         self
     }
 
-    /// Aligns the record to at least `bytes`: `__attribute__((aligned))`. With
-    /// explicit offsets it is the alignment.
+    /// Aligns the record to at least `bytes`, like `__attribute__((aligned))`. If offsets are
+    /// explicit, this is the alignment.
     pub fn align(mut self, bytes: u64) -> Self {
         self.attributes.align = Some(bytes);
         self
     }
 
-    /// Sets the size in bytes, which is then checked instead of computed. Required if members have
-    /// explicit offsets.
+    /// Sets the size in bytes, which is then checked and not computed. It is required if members
+    /// have explicit offsets.
     pub fn size(mut self, bytes: u64) -> Self {
         self.attributes.size = Some(bytes);
         self
     }
 
-    /// Lets accesses to members alias everything: `__attribute__((may_alias))`.
+    /// Lets accesses to members alias everything, like `__attribute__((may_alias))`.
     pub fn may_alias(mut self) -> Self {
         self.attributes.may_alias = true;
         self
@@ -146,7 +146,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns a member at the next place of its record.
+    /// Returns a member that follows the previous member.
     pub fn new(name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
         Member {
             name: name.into(),
@@ -160,13 +160,13 @@ impl Member {
         }
     }
 
-    /// Returns a base class, as [`Record::base`] does.
+    /// Returns a base class, as in [`Record::base`].
     pub fn base(ty: impl Into<MemberType>) -> Self {
         Member { base: true, ..Member::new("", ty) }
     }
 
-    /// Makes the member an array of `len` elements, or a flexible array for `None`. For a type
-    /// given as text, `"int [4]"` means the same.
+    /// Makes the member an array of `len` elements, or a flexible array if `len` is `None`. `"int
+    /// [4]"` as the type means the same.
     pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
         self.ty = MemberType::Array(Box::new(self.ty), len.into());
         self
@@ -178,29 +178,28 @@ impl Member {
         self
     }
 
-    /// Aligns the member to at least `bytes`: `__attribute__((aligned))`.
+    /// Aligns the member to at least `bytes`, like `__attribute__((aligned))`.
     pub fn align(mut self, bytes: u64) -> Self {
         self.align = Some(bytes);
         self
     }
 
-    /// Leaves out the padding before the member.
+    /// Removes the padding before the member.
     pub fn packed(mut self) -> Self {
         self.packed = true;
         self
     }
 
-    /// Promises that the member is never modified while it can be read: its
-    /// tags are immutable.
+    /// States that the member is never modified while it can be read. Its tags are immutable.
     pub fn immutable(mut self) -> Self {
         self.immutable = true;
         self
     }
 
-    /// Sets the offset in bytes from the start of the record, which is then checked instead of
-    /// computed. Either all members of a record have one, or none has.
+    /// Sets the offset in bytes from the start of the record, which is then checked and not
+    /// computed. Set it for all members of a record or for none.
     pub fn at(mut self, offset: u64) -> Self {
-        // No record is so large that this saturates.
+        // This saturates only for offsets that are too large anyway.
         self.at = Some(offset.saturating_mul(8));
         self
     }
@@ -212,20 +211,20 @@ impl Member {
     }
 }
 
-/// The type of a member: C text, a declared type, or a record that is declared in place.
+/// The type of a member: C text, a declared type, or a record that is defined in the member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemberType {
-    /// A type as spelled in C.
+    /// A type in C text.
     Text(String),
     /// A declared type.
     Declared(DeclId),
-    /// A record. If it has no name, it is only used here.
+    /// A record. Without a name it can only be used here.
     Record(Box<Record>),
-    /// An array; a flexible one without a length.
+    /// An array; without a length, a flexible array.
     Array(Box<MemberType>, Option<u64>),
-    /// A scalar of the member's own, of which only the layout is known: `Record.member` is its name.
-    /// An access to the member aliases nothing else but `char`.
+    /// A new scalar type called `Record.member`, of which only the layout is known. Accesses to the
+    /// member alias only each other and accesses to `char`.
     Scalar(ScalarLayout),
 }
 

@@ -1,4 +1,4 @@
-//! Rust's own types as declarations.
+//! Declares Rust types as C types with the same layout.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -8,13 +8,13 @@ use std::sync::atomic;
 use super::{DeclId, Declarations, DeclareError, Place, Record, RecordKind, TaggedTypes};
 use crate::graph::Graph;
 
-/// A Rust type that can be declared, as a C type of the same layout.
+/// A Rust type that can be declared as a C type with the same layout.
 ///
-/// It is implemented for numbers, raw pointers, references, arrays and the transparent wrappers of
-/// `std`. Structs and unions with `#[repr(C)]` give their members' offsets by `offset_of!`, which
-/// are then checked.
+/// Numbers, raw pointers, references, arrays and transparent wrappers of `std` implement it. For
+/// structs and unions with `#[repr(C)]`, the implementation passes `offset_of!` of each member,
+/// which is then checked.
 ///
-/// The target must be the one that the Rust program is compiled for: other sizes are an error.
+/// The target must be the one that the Rust program is compiled for. Other sizes are an error.
 ///
 /// ```
 /// use std::mem::{align_of, offset_of, size_of};
@@ -59,31 +59,31 @@ use crate::graph::Graph;
             `#[tbaa(char)]` makes bytes of it that alias everything"
 )]
 pub trait Tbaa {
-    /// Declares the type, or finds it.
+    /// Declares the type if necessary, and returns it.
     ///
     /// # Errors
     ///
-    /// As [`Declarations::define`].
+    /// The same as for [`Declarations::define`].
     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
 }
 
 impl Declarations {
-    /// Declares a Rust type under a name, once: `record` is called for its members when the type is
-    /// first declared. Pointees of members are only forward-declared by then, and declared
-    /// afterwards, because a type may point to one that contains it.
+    /// Declares a Rust type with a name, unless that is done already. `record` is called to return
+    /// its members. Types that members point to are only forward-declared meanwhile, and declared
+    /// afterwards, because they may contain this type.
     ///
     /// # Errors
     ///
-    /// As [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name. A
-    /// pointee that could not be declared is tried again at each later call, which returns its
-    /// error.
+    /// Those of [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name.
+    /// If a type that a member points to cannot be declared, this returns its error, and each later
+    /// call tries again.
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
         kind: RecordKind,
         record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
     ) -> Result<DeclId, DeclareError> {
-        // Types with lifetimes have no `TypeId`.
+        // The key is a name, because types with lifetimes have no `TypeId`.
         let key = std::any::type_name::<T>();
         let named_only = self.pointees.named_only.take() == Some(key);
         let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
@@ -93,7 +93,7 @@ impl Declarations {
             }
             let is_rust = |id| types.rust_types.values().any(|&value| value == id);
             let id = match types.named(name) {
-                // One that was read from elsewhere must be this one, which `define` sees to.
+                // This type was declared from another source. `define` checks that it is equal.
                 Some(id) if types.is_record(id) && !is_rust(id) => id,
                 Some(first) => {
                     return Err(DeclareError::Redefined { name: name.to_owned(), first });
@@ -106,7 +106,7 @@ impl Declarations {
             types.rust_types.insert(key.to_owned(), id);
             let defined = record(types).and_then(|record| types.define(record));
             if defined.is_err() {
-                // The type stays forward-declared, and the next call must try again.
+                // The type stays forward-declared. The next call tries again.
                 types.rust_types.remove(key);
             }
             defined
@@ -117,7 +117,7 @@ impl Declarations {
                 && let Some(declare) = self.pointees.queue.pop()
             {
                 if let Err(error) = declare(self) {
-                    // The next call must try again.
+                    // The next call tries again.
                     self.pointees.queue.push(declare);
                     declared = Err(error);
                 }
@@ -127,8 +127,8 @@ impl Declarations {
         declared
     }
 
-    /// Declares the target of a pointer. Inside a record it is only forward-declared, and declared
-    /// when the outermost record is complete.
+    /// Declares the type that a pointer points to. Inside a record the type is only
+    /// forward-declared, and it is declared after the outermost record.
     fn declare_pointee<T: Tbaa>(&mut self) -> Result<DeclId, DeclareError> {
         if !self.pointees.waiting {
             return T::declare(self);
@@ -144,7 +144,7 @@ impl Declarations {
     }
 }
 
-/// Checks that a type has the size and alignment that Rust gives it.
+/// Returns an error if a type's size or alignment differs from the Rust type's.
 fn as_in_rust<T>(types: &Declarations, id: DeclId) -> Result<DeclId, DeclareError> {
     let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
     match types.size_of(id) {
@@ -204,7 +204,7 @@ like_c! {
     atomic::AtomicUsize = "uintptr_t",
 }
 
-/// `i64` has the alignment of C's on every target of Rust's that has these.
+/// On every Rust target with 64-bit atomics, `i64` has the same alignment as in C.
 #[cfg(target_has_atomic = "64")]
 mod wide {
     use super::{DeclId, Declarations, DeclareError, Tbaa, as_in_rust, atomic};
@@ -215,7 +215,7 @@ mod wide {
     }
 }
 
-/// Calls a macro with the types of one pointer to a `T`.
+/// Calls a macro with the Rust types that are a pointer to a `T`.
 macro_rules! with_pointers {
     ($each:ident) => {
         $each! {
@@ -305,7 +305,7 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
     }
 }
 
-/// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
+/// A path from a Rust type `B` to a member of type `F`. The Rust compiler checks that it exists.
 ///
 /// ```
 /// use tbaa::declare::TypedPath;
@@ -322,15 +322,15 @@ pub struct TypedPath<B, F> {
 }
 
 impl<B, F> TypedPath<B, F> {
-    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes too: for the Rust
-    /// compiler to check that there is such a member, and of which type.
+    /// Returns a path with the steps `steps`, such as `".l.base"`. `member` must access the same
+    /// member: it makes the Rust compiler check that this member exists and has the type `F`.
     #[must_use]
     pub const fn new(steps: &'static str, member: for<'b> fn(&'b B) -> &'b F) -> Self {
         let _ = member;
         TypedPath { steps, marker: PhantomData }
     }
 
-    /// Returns the steps from the type on: `".l.base"`.
+    /// Returns the steps after the type: `".l.base"`.
     pub fn steps(self) -> &'static str {
         self.steps
     }
@@ -344,8 +344,8 @@ impl<B, F> Clone for TypedPath<B, F> {
 
 impl<B, F> Copy for TypedPath<B, F> {}
 
-/// A [`Place`] with known Rust types: that of the object, `B`, and that of the value, `F`. A code
-/// generator can request it with its own types, and resolve it once.
+/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator can use it
+/// with its own Rust types, and resolves it only once.
 pub struct Handle<B, F> {
     place: Place,
     marker: PhantomData<fn(B) -> F>,
@@ -360,19 +360,19 @@ impl<B, F> Clone for Handle<B, F> {
 impl<B, F> Copy for Handle<B, F> {}
 
 impl<B, F> Handle<B, F> {
-    /// Returns the place of the path.
+    /// Returns the resolved path.
     pub fn place(self) -> Place {
         self.place
     }
 }
 
 impl Declarations {
-    /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
-    /// are declared if they are not.
+    /// Returns a path of Rust types as text, for functions such as `tbaa_lower::emit::Jit::place`.
+    /// Declares the types if necessary.
     ///
     /// # Errors
     ///
-    /// As [`Tbaa::declare`].
+    /// The same as for [`Tbaa::declare`].
     pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
         let base = B::declare(self)?;
         Ok(format!("{}{}", self.display(base), path.steps))
@@ -380,11 +380,11 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Resolves a path of Rust types, which are declared if they are not.
+    /// Resolves a path of Rust types. Declares the types if necessary.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::place`] and [`Tbaa::declare`].
+    /// Those of [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

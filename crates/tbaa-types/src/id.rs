@@ -1,11 +1,11 @@
-//! The checked id of a type.
+//! The id of a type in a context.
 
 use std::fmt;
 
-/// Names one type of one [`Context`](super::Context).
+/// A type of one [`Context`](super::Context), as an id.
 ///
-/// Ids stay valid for the life of the context: neither adding a type nor completing a struct moves
-/// another. Two ids of one context are equal exactly when LLVM's two `Type *` are.
+/// An id stays valid for the life of the context: adding or completing types changes no other id.
+/// Two ids of a context are equal exactly if LLVM's `Type *` pointers would be equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Type {
     pub(super) index: u32,

@@ -1,4 +1,4 @@
-//! The kinds of types, and the reasons why one is refused.
+//! The kinds of types, and the errors for types that cannot be made.
 
 use super::Type;
 
@@ -7,12 +7,12 @@ pub const MAX_INT_BITS: u32 = 1 << 23;
 
 /// The number of address spaces.
 ///
-/// LLVM keeps the number in the 24 bits of `Type::SubclassData`.
+/// LLVM stores an address space in the 24 bits of `Type::SubclassData`.
 pub const ADDRESS_SPACES: u32 = 1 << 24;
 
 macro_rules! primitives {
     ($($variant:ident $name:literal $doc:literal,)*) => {
-        /// A type without parts and parameters. LLVM: the `PrimitiveTypes` of `Type::TypeID`.
+        /// A type without element types and parameters. LLVM: `PrimitiveTypes` of `Type::TypeID`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -58,45 +58,45 @@ impl Primitive {
     }
 }
 
-/// The number of elements that a vector has. LLVM: `ElementCount`.
+/// The number of a vector's elements. LLVM: `ElementCount`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ElementCount {
-    /// This many elements: `<4 x i32>`.
+    /// A fixed number: `<4 x i32>`.
     Fixed(u32),
-    /// A number that is multiplied by `vscale`, which only the machine knows: `<vscale x 4 x i32>`.
+    /// A multiple of `vscale`, which is known only at run time: `<vscale x 4 x i32>`.
     Scalable(u32),
 }
 
 impl ElementCount {
-    /// Returns the number, or its known factor if it is scalable.
-    /// LLVM: `ElementCount::getKnownMinValue`.
+    /// Returns the number of elements; for a scalable vector, the factor before `vscale`. LLVM:
+    /// `ElementCount::getKnownMinValue`.
     pub fn min(self) -> u32 {
         let (ElementCount::Fixed(count) | ElementCount::Scalable(count)) = self;
         count
     }
 
-    /// Returns whether the machine knows the number.
+    /// Returns whether the number is a multiple of `vscale`.
     pub fn is_scalable(self) -> bool {
         matches!(self, ElementCount::Scalable(_))
     }
 }
 
-/// Says whether a struct is padded for its elements' alignments. LLVM: `StructType::isPacked`.
+/// Says whether a struct has padding to align its elements. LLVM: `StructType::isPacked`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Packing {
-    /// It is padded: `{ i8, i32 }`.
+    /// Padding aligns each element: `{ i8, i32 }`.
     Padded,
-    /// It has none: `<{ i8, i32 }>`.
+    /// There is no padding: `<{ i8, i32 }>`.
     Packed,
 }
 
-/// A type's kind, with its parts.
+/// A type's kind, with the types and numbers that it consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum TypeKind<'c> {
     /// `float`, `void`, ...
     Primitive(Primitive),
-    /// `i32`: an integer of this many bits.
+    /// `i32`: an integer with the given number of bits.
     Int(u32),
     /// `ptr`, `ptr addrspace(1)`; before LLVM 15 also `i8*`.
     Pointer {
@@ -125,28 +125,28 @@ pub enum TypeKind<'c> {
         result: Type,
         /// The types of the parameters.
         params: &'c [Type],
-        /// True if more may be passed.
+        /// True for a function with variable arguments.
         var_arg: bool,
     },
-    /// `{ i32, float }`: uniqued by its body.
+    /// `{ i32, float }`: a struct without a name. Two with the same elements are the same type.
     Literal {
         /// The types of the elements.
         elements: &'c [Type],
-        /// True if there may be padding.
+        /// Says whether elements are padded.
         packing: Packing,
     },
-    /// `%struct.Point`: a type of its own, whatever its body.
+    /// `%struct.Point`: a struct that differs from all others, even from those with the same body.
     Identified {
-        /// The name, unique in the context; `None` for a numbered struct.
+        /// The name, unique in the context; `None` for a struct that prints as `%0`, `%1`, ...
         name: Option<&'c [u8]>,
         /// The types of the elements; `None` while it is opaque.
         body: Option<&'c [Type]>,
-        /// True if there may be padding.
+        /// Says whether elements are padded.
         packing: Packing,
     },
     /// `target("spirv.Image", void, 1)`.
     Target {
-        /// The name, which identifies the target.
+        /// The name, which identifies the target's type.
         name: &'c [u8],
         /// The type parameters.
         types: &'c [Type],
@@ -159,7 +159,7 @@ pub enum TypeKind<'c> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeError {
-    /// An integer of no bits, or of more than [`MAX_INT_BITS`].
+    /// An integer of 0 bits, or of more than [`MAX_INT_BITS`].
     #[error("an integer of {0} bits: it must have 1 to {MAX_INT_BITS}")]
     IntWidth(u64),
     /// An address space of [`ADDRESS_SPACES`] or more.
@@ -168,24 +168,24 @@ pub enum TypeError {
     /// A vector of no elements, or of 2^32 or more.
     #[error("a vector of {0} elements: it must have 1 to {most}", most = u32::MAX)]
     VectorLength(u64),
-    /// A type that is not allowed at its place.
+    /// A type that cannot be used in this position, such as `void` in an array.
     #[error("{ty} cannot be {place}")]
     Element {
-        /// The place: "an element of an array", ...
+        /// The position: "an element of an array", ...
         place: &'static str,
-        /// The type as it is printed.
+        /// The type in LLVM assembly.
         ty: String,
     },
-    /// Parameters that a target type of this name does not take.
+    /// Wrong parameters for a target type of this name.
     #[error("the target type takes {takes}")]
     TargetParameters {
-        /// The parameters that it takes.
+        /// The parameters that this target type takes.
         takes: &'static str,
     },
     /// A body for a type that is not an identified struct.
     #[error("a body can be set only for an identified struct")]
     NotIdentified,
-    /// A second body for a struct.
+    /// A body for a struct that has one already.
     #[error("the struct has a body already; make another")]
     HasBody,
     /// A struct that would contain itself.
@@ -197,10 +197,10 @@ pub enum TypeError {
     /// A name with a byte 0 in it.
     #[error("a name cannot have a byte 0")]
     Name,
-    /// An id that another context issued.
+    /// A type id of another context.
     #[error("a type that another context issued")]
     ForeignId,
-    /// The context holds 2^31 types or elements already.
+    /// The context holds 2^31 types or elements, its limit.
     #[error(
         "the context is full: it holds at most 2^31 types and elements; make a context for each \
          module"

@@ -1,14 +1,14 @@
 //! LLVM's types: a uniquing context, and data layouts.
 //!
-//! A [`Context`] stores types like an `LLVMContext`. All but identified structs are uniqued, so
-//! that two of them are the same type exactly when their ids are equal. An identified struct such
-//! as `%struct.Point` is a type of its own. It is opaque until it gets a body, and is the only type
-//! that can be recursive. [`Context::display`] writes LLVM assembly, including the typed pointers
-//! of older LLVMs; `tbaa_ir::types` reads it.
+//! A [`Context`] stores types like an `LLVMContext`. All types except identified structs are
+//! uniqued: two of them are the same type exactly if their ids are equal. An identified struct such
+//! as `%struct.Point` differs from all other types. It is opaque until it gets a body. Only
+//! identified structs can be recursive. [`Context::display`] writes LLVM assembly, including typed
+//! pointers as in older LLVMs. `tbaa_ir::types` reads it.
 //!
-//! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements, as LLVM
-//! 22 computes them. With the feature `equal`, `TypeClasses` compare types of one or of several
-//! contexts, and `MergedTypes` merges several contexts into one.
+//! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements, like LLVM
+//! 22. With the feature `equal`, `TypeClasses` compares types of one or several contexts, and
+//! `MergedTypes` merges several contexts into one.
 //!
 //! ```
 //! use tbaa_types::{Context, DataLayout, Packing, TypeSize};

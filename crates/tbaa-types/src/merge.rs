@@ -1,23 +1,22 @@
-//! Merging the types of several modules into one context.
+//! Merges the types of several modules into one context.
 
 use super::equal::{Completions, TypeClasses};
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
 use crate::context::Symbol;
 use crate::table::{HashMap, HashSet, IndexMap};
 
-/// The types of several contexts in one.
+/// One context that holds the merged types of several contexts.
 ///
-/// Structs with the same canonical name and body merge; bodies are compared in the same way. So a
-/// program's `%struct.Point` is one type again. Names count: two names of one layout stay two
-/// types, although LLVM's linker would keep only one.
+/// Structs merge if they have the same canonical name (without a final number such as `.1`) and the
+/// same body after merging. So `%struct.Point` of all modules becomes one type. Structs of
+/// different names stay different, although LLVM's linker would keep only one.
 ///
 /// An opaque struct gets the body that other contexts have for its name, if all these bodies are
-/// the same and none makes a struct contain itself. If no context has a body for exactly this name,
-/// the numbers that end names are ignored, except in contexts that have several structs of the
-/// canonical name.
+/// the same and no struct would contain itself. If no context has a body for exactly this name,
+/// canonical names are compared, except in contexts where several structs have the canonical name.
 ///
-/// The merged types, their order and the numbers in their names depend only on the types, not on
-/// the order of contexts. Each unnamed opaque struct is a type of its own.
+/// The merged types, their order and the numbers in their names do not depend on the order of
+/// contexts. Each unnamed opaque struct stays a type of its own.
 ///
 /// ```
 /// use tbaa_types::{Context, MergedTypes, Packing};
@@ -62,21 +61,21 @@ pub struct TypeClash {
 }
 
 impl MergedTypes {
-    /// Merges the types of `contexts`: of modules, of results of [`MergedTypes::part`], or both.
+    /// Merges the types of `contexts`. Each is a module's, or a result of [`MergedTypes::part`].
     /// Fails with [`TypeError::Full`].
     pub fn new(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
         let (completions, classes) = completions(contexts);
         Self::of(contexts, &completions, classes)
     }
 
-    /// Merges a part of a program's types, and leaves opaque structs as they are: another part may
-    /// have a different body for them. The merged context remembers that it is a part. If its
+    /// Merges some of a program's modules. Opaque structs stay opaque, because other modules may
+    /// have other bodies for them. The merged context remembers that it is a part. If its
     /// definitions are written and read again, `part(&[&context])` restores this.
     ///
     /// This operation is associative, commutative and idempotent, except for unnamed opaque
-    /// structs. [`MergedTypes::new`] of all parts does not depend on how they were combined. It
-    /// differs from `new` of the modules only for names of which a module has several structs, such
-    /// as `%T` and `%T.0`.
+    /// structs. [`MergedTypes::new`] of all parts does not depend on how they were combined. Its
+    /// result differs from `new` of the modules only if a module has several structs with one
+    /// canonical name, such as `%T` and `%T.0`.
     ///
     /// # Errors
     ///
@@ -107,7 +106,7 @@ impl MergedTypes {
         completions: &Completions<'_>,
         classes: TypeClasses,
     ) -> Result<MergedTypes, TypeError> {
-        // Each class is represented by its first type.
+        // The first type of each class stands for the class.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
             for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
@@ -123,7 +122,7 @@ impl MergedTypes {
                 types[class] = Some(context.named_struct(name)?);
             }
         }
-        // The other types are made in this order, each after those of its parts.
+        // Make the other types in this order, after the types that they contain.
         let mut work: Vec<usize> = order.into_iter().rev().collect();
         while let Some(&class) = work.last() {
             let Some((from, ty)) = firsts[class].filter(|_| types[class].is_none()) else {
@@ -141,7 +140,7 @@ impl MergedTypes {
                     (_, TypeKind::Target { name, ints, .. }) => {
                         context.target(name, &parts, ints)?
                     }
-                    // The other symbols mean the same in every context.
+                    // The other symbols do not refer to a context.
                     (symbol, _) => context.unique(symbol, &parts)?,
                 });
             }
@@ -152,7 +151,7 @@ impl MergedTypes {
             let Some((from, of)) = first else { continue };
             if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
-                // No class contains itself: otherwise its type was left opaque.
+                // No struct contains itself: such a struct was left opaque.
                 context.complete(ty, &body, packing)?;
             }
         }
@@ -170,29 +169,28 @@ impl MergedTypes {
         self.context
     }
 
-    /// Returns the merged type of a type of one of the contexts.
-    /// Panics if `ty` was issued by a context that is not among those merged.
+    /// Returns the merged type of a type of one of the contexts. Panics if `ty` was issued by a
+    /// context that was not merged.
     pub fn ty(&self, ty: Type) -> Type {
         self.types[self.classes.class_of(ty)]
     }
 
-    /// Returns the canonical names of several structs, in the order in which their first struct was
-    /// made. Opaque structs are ignored, and so is `struct.anon`, clang's name for an unnamed
-    /// struct.
+    /// Returns the canonical names that several structs have, ordered by their first struct. Opaque
+    /// structs are ignored. So is `struct.anon`, clang's name for an unnamed struct.
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
 }
 
-/// The number of times that the bodies for all names are compared; if some still differ, all opaque structs stay.
+/// The limit of rounds that compare bodies. If some still differ then, all opaque structs stay.
 const MAX_ROUNDS: usize = 16;
 
-/// Opaque structs, and structs with bodies that go by the same name.
+/// The opaque structs of a name, and the structs with that name and a body.
 type Group<'c> = (Vec<Type>, Vec<(&'c Context, Type)>);
 
-/// Returns the struct whose body each opaque struct gets, and the resulting classes of all types.
-/// LLVM: `IRLinker::computeTypeMapping` until LLVM 20. It took the first body that it met, and
-/// dropped one number from the name in the later module.
+/// Returns the struct whose body each opaque struct gets, and the classes of equal types. LLVM:
+/// `IRLinker::computeTypeMapping` until LLVM 20, which used the first body that it found and
+/// removed one number from the name in the later module.
 fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
     let mut groups = groups(contexts);
     let mut rounds = 0;
@@ -205,7 +203,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
         let classes = TypeClasses::by_name(contexts, &completions);
         let bodies = groups.iter().map(|(_, bodies)| bodies[0]);
         let ends = ends(contexts, bodies, &completions);
-        // Bodies may also differ because of an opaque struct in them that is left as it is.
+        // Bodies may also differ because they contain an opaque struct that stays opaque.
         let count = groups.len();
         groups.retain(|(_, bodies)| {
             let first = bodies[0].1;
@@ -224,7 +222,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
 /// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
-    // Structs that are the only one of their canonical name in their module, as far as known.
+    // For each canonical name, the structs that are the only one of this name in their module.
     let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     for &context in contexts {
         let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));
@@ -250,7 +248,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Returns whether no struct reached from `bodies` contains itself.
+/// Returns, for each type that `bodies` reach, whether it cannot contain itself.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,
@@ -260,10 +258,10 @@ fn ends<'c>(
         contexts.iter().map(|context| (context.stamp, *context)).collect();
     let mut ends: HashMap<Type, bool> = HashMap::default();
     for body in bodies {
-        // Each with the number of its next part, and whether all parts so far end.
+        // The stack holds a type, the index of its next part, and the result for earlier parts.
         let mut way = if ends.contains_key(&body.1) { vec![] } else { vec![(body, 0, true)] };
         while let Some(((context, ty), at, so_far)) = way.pop() {
-            // A struct that is met again before it is finished contains itself.
+            // A struct that is found again before it is finished contains itself.
             ends.insert(ty, false);
             let holds = Context::holds_parts(context.symbol(ty));
             let Some(&part) = context.parts(ty).get(at).filter(|_| holds) else {
@@ -273,7 +271,7 @@ fn ends<'c>(
             let part = completions.get(&part).copied().unwrap_or((context_of[&part.stamp], part));
             match ends.get(&part.1) {
                 Some(&part_ends) => way.push(((context, ty), at + 1, so_far && part_ends)),
-                // It is visited again once the part is known.
+                // Visit the part first, then this type again.
                 None => way.extend([((context, ty), at, so_far), (part, 0, true)]),
             }
         }
@@ -281,12 +279,12 @@ fn ends<'c>(
     ends
 }
 
-/// Steps that putting types in order may take beyond those for each type and
-/// part: types of one name that differ only deep inside take a round a level.
+/// The limit of steps to sort types, beyond 64 for each type and part. Types of one name that
+/// differ only at depth n need n rounds.
 const STEPS: usize = 1 << 22;
 
 /// Returns the classes in an order that depends only on the types: by kind and name, then by the
-/// positions of their parts, repeated while this separates more of them.
+/// ranks of their parts. Ranks are computed again as long as they distinguish more classes.
 fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -> Vec<usize> {
     let mut parts: Vec<Vec<usize>> = Vec::with_capacity(firsts.len());
     let mut labels: Vec<(String, Vec<u8>)> = Vec::with_capacity(firsts.len());
@@ -324,7 +322,7 @@ fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -
     order
 }
 
-/// The rank of each key among all, equal ones having one, and how many there are.
+/// Returns the rank of each key (equal keys have equal ranks), and the number of different keys.
 fn ranked<K: Ord>(keys: &[K]) -> (Vec<u32>, usize) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
@@ -341,7 +339,7 @@ fn clashes(context: &Context) -> Vec<TypeClash> {
     for ty in context.structs() {
         if let TypeKind::Identified { name: Some(name), body: Some(_), .. } = context.kind(ty) {
             let name = canonical_name(name);
-            // clang's name for a struct, class or union without a name.
+            // clang ends the names of unnamed structs, classes and unions with `.anon`.
             if !name.ends_with(b".anon") {
                 named.entry(name).or_default().push(ty);
             }

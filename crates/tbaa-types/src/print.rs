@@ -1,4 +1,4 @@
-//! Types in LLVM assembly.
+//! Prints types as LLVM assembly.
 
 use std::fmt::{self, Write};
 
@@ -7,11 +7,11 @@ use tbaa_lex::source;
 use super::context::Symbol;
 use super::{Context, ElementCount, Packing, Type, TypeKind};
 
-/// Types that occur twice in others make the text of a type exponential in the number of types.
-/// After this many types the rest is printed as `...`.
+/// The number of types after which the rest of a text is printed as `...`. Without a limit the text
+/// can be exponential in the number of types, because a type may occur twice in another.
 const MAX_PRINTED: usize = 1 << 22;
 
-/// A type, to be printed as LLVM assembly.
+/// Prints a type, or a struct's definition, as LLVM assembly.
 ///
 /// Returned by [`Context::display`] and [`Context::definition`].
 #[derive(Clone, Copy)]
@@ -25,8 +25,8 @@ pub struct Display<'c> {
 impl Context {
     /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
     ///
-    /// A numbered struct prints as its position among the numbered structs of the context. If the
-    /// text would have more than 2^22 types, the rest prints as `...`.
+    /// A struct without a name prints as `%N`, its index among the unnamed structs of the context.
+    /// Text of more than 2^22 types is cut off with `...`.
     ///
     /// # Panics
     ///
@@ -38,8 +38,8 @@ impl Context {
         Display { context: self, ty, definition: false, limit: MAX_PRINTED }
     }
 
-    /// Returns the line that defines an identified struct: `%struct.Point = type { i32, i32 }`. For
-    /// any other type, returns its text.
+    /// Returns the line that defines an identified struct: `%struct.Point = type { i32, i32 }`.
+    /// Returns the text of [`Context::display`] for any other type.
     ///
     /// # Panics
     ///
@@ -48,24 +48,24 @@ impl Context {
         Display { definition: true, ..self.display(ty) }
     }
 
-    /// Writes the definitions of all identified structs, a line each, in the
-    /// order in which they were made.
+    /// Writes the definitions of all identified structs, one per line, in the order in which they
+    /// were made.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write_definitions(&self, out: &mut impl Write) -> fmt::Result {
         self.structs().try_for_each(|ty| writeln!(out, "{}", self.definition(ty)))
     }
 
-    /// Returns the number under which a struct without a name prints.
+    /// Returns the number N of a struct without a name, which prints as `%N`.
     fn number(&self, ty: Type) -> usize {
-        // Numbered structs are sorted, so binary search finds the position.
+        // The list is sorted because structs are numbered in the order in which they are made.
         self.numbered.binary_search(&ty.index).unwrap_or_default()
     }
 }
 
-/// Returns a type's text for a message, cut off if it is long.
+/// Returns a type's text for an error message, cut off after 16 types.
 pub(super) fn shortened(context: &Context, ty: Type) -> String {
     Display { limit: 16, ..context.display(ty) }.to_string()
 }
@@ -77,7 +77,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// A part that is still to be printed.
+/// A piece of text that is still to be printed.
 enum Step<'c> {
     Type(Type),
     Text(&'static str),
@@ -140,7 +140,7 @@ fn braces<'c>(elements: &'c [Type], packing: Packing, work: &mut Vec<Step<'c>>) 
 }
 
 impl<'c> Display<'c> {
-    /// Writes the start of a type, and pushes the rest on the stack.
+    /// Writes the start of a type, and pushes the rest on the stack `work`.
     fn start(&self, f: &mut fmt::Formatter<'_>, ty: Type, work: &mut Vec<Step<'c>>) -> fmt::Result {
         match self.context.kind(ty) {
             TypeKind::Primitive(primitive) => f.write_str(primitive.name())?,

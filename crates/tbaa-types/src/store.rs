@@ -1,4 +1,4 @@
-//! Structs, and the code shared by all constructors of a [`Context`].
+//! Makes structs and target types, and holds the code shared by all constructors of a [`Context`].
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use super::{Type, print};
 use crate::table::{HashMap, HashSet};
 
 impl Context {
-    /// Returns the struct type of these elements that has no name.
+    /// Returns the struct type without a name that has these elements.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// [`TypeError::TargetParameters`] for the target types whose parameters LLVM 22 checks;
+    /// [`TypeError::TargetParameters`] if LLVM 22 rejects these parameters for `name`;
     /// [`TypeError::Name`]; [`TypeError::ForeignId`]; [`TypeError::Full`].
     ///
     /// LLVM: `TargetExtType::getOrError`.
@@ -59,8 +59,8 @@ impl Context {
         self.unique(Symbol::Target { name, ints: ints as u32 }, types)
     }
 
-    /// Makes an opaque struct with this name, with a suffix `.N` if another struct has the name. An
-    /// empty name makes a numbered struct.
+    /// Makes an opaque struct. If its name is taken, a suffix `.N` is added. An empty name makes a
+    /// struct without a name, as [`Context::numbered_struct`].
     ///
     /// # Errors
     ///
@@ -93,15 +93,15 @@ impl Context {
         Ok(ty)
     }
 
-    /// Completes an opaque struct. No other type changes.
+    /// Gives an opaque struct its body. No other type changes.
     ///
-    /// It takes time in the size of the struct's contents if some type already contains the struct,
-    /// or else in the number of elements.
+    /// This takes time in the number of elements. If a type already contains the struct, it takes
+    /// time in the size of all that the elements contain.
     ///
     /// # Errors
     ///
     /// [`TypeError::NotIdentified`]; [`TypeError::HasBody`]; [`TypeError::Recursive`] if the struct
-    /// would contain itself other than through a pointer; as [`Context::literal_struct`].
+    /// contains itself without a pointer between; the errors of [`Context::literal_struct`].
     ///
     /// LLVM: `StructType::setBodyOrError`.
     pub fn set_body(
@@ -112,7 +112,7 @@ impl Context {
     ) -> Result<(), TypeError> {
         self.checked(ty)?;
         self.check_elements(elements)?;
-        // A struct that no type holds yet can be among its own elements, and nowhere deeper.
+        // If no type contains the struct yet, only `elements` themselves need a check.
         let found = match self.held.contains(&ty.index) {
             true => self.contains(elements, ty),
             false => elements.contains(&ty),
@@ -123,7 +123,7 @@ impl Context {
         self.complete(ty, elements, packing)
     }
 
-    /// Like [`Context::set_body`], for a caller that looks for cycles itself.
+    /// Like [`Context::set_body`], but does not check whether the struct contains itself.
     #[doc(hidden)]
     pub fn complete(
         &mut self,
@@ -147,7 +147,7 @@ impl Context {
         Ok(())
     }
 
-    /// Makes an identified struct opaque again; of any other type, nothing.
+    /// Makes an identified struct opaque again. Does nothing to other types.
     #[doc(hidden)]
     pub fn forget_body(&mut self, ty: Type) {
         if let Symbol::Identified { name, .. } = self.symbol(ty) {
@@ -170,16 +170,16 @@ impl Context {
         TypeError::Recursive { name }
     }
 
-    /// Returns a struct that contains itself, if one of `types` leads to it.
+    /// Returns a struct that contains itself and that one of `types` contains, if there is one.
     #[doc(hidden)]
     pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
-        // True for a type that was met while the walk is still inside it.
+        // Types found so far; true while their contents are still being searched.
         let mut met: HashMap<Type, bool> = HashMap::default();
         for start in types {
             let mut stack = vec![(start, 0)];
             while let Some((ty, at)) = stack.pop() {
                 match met.get(&ty) {
-                    // A cycle has a struct in it, and every struct on it will do.
+                    // Each cycle contains a struct, and any struct on the cycle can be reported.
                     Some(true) if at == 0 => {
                         let mut cycle = stack.iter().rev().map(|&(ty, _)| ty);
                         return cycle.find(|&ty| self.identified.binary_search(&ty.index).is_ok());
@@ -197,13 +197,13 @@ impl Context {
         None
     }
 
-    /// Returns whether a type must not be one of its own parts: all but pointers, as in
-    /// `StructType::checkBody`.
+    /// Returns whether a type contains its parts directly, so that it must not contain itself. This
+    /// holds for all types except pointers. LLVM: `StructType::checkBody`.
     pub(super) fn holds_parts(symbol: Symbol) -> bool {
         !matches!(symbol, Symbol::Pointer { .. })
     }
 
-    /// Returns whether `ty` is among `elements` or their contents.
+    /// Returns whether `ty` is one of `elements` or contained in one.
     fn contains(&self, elements: &[Type], ty: Type) -> bool {
         let mut seen = HashSet::default();
         let mut work = elements.to_vec();
@@ -226,7 +226,7 @@ impl Context {
         }
     }
 
-    /// Refuses the primitive types `refused`, functions if requested, and ids of other contexts.
+    /// Returns an error for types in `refused`, functions if `functions` is set, and foreign ids.
     pub(super) fn refuse(
         &self,
         types: &[Type],
@@ -252,7 +252,7 @@ impl Context {
         TypeError::Element { place, ty }
     }
 
-    /// Finds or makes the uniqued type of a symbol and its parts.
+    /// Returns the uniqued type that has this symbol and these parts. Makes it if it is new.
     pub(super) fn unique(&mut self, symbol: Symbol, parts: &[Type]) -> Result<Type, TypeError> {
         for &part in parts {
             self.checked(part)?;

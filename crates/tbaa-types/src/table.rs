@@ -1,4 +1,4 @@
-//! Hash tables, as in `tbaa`.
+//! The hash tables of this crate; the crate `tbaa` uses the same.
 
 pub(crate) use hashbrown::DefaultHashBuilder;
 #[cfg(feature = "equal")]

@@ -1,5 +1,5 @@
-//! Finds the owner of memory: blocks of the heap with the place that allocated them, other blocks,
-//! and mappings.
+//! Finds the object that contains an address: a block of the heap and the call that allocated it,
+//! another allocator's block, or a mapping. Two *marks* in shadow memory describe a heap block.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -9,30 +9,30 @@ use crate::lock::Lock;
 use crate::memory::PAGE;
 use crate::symbols;
 
-/// The return addresses of calls that allocated, by number. Number 0 means an unknown caller.
+/// The return addresses of allocating calls. A block's first mark is an index here; 0: unknown.
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
-/// The number of slots that are tried for a new caller. If all are taken, the block has no caller.
+/// The number of slots that are tried for a new caller. If all are used, it becomes unknown.
 const PROBES: usize = 16;
-/// The most bytes before an address that are searched for its block's start, for a report.
+/// The limit, for a report, of the bytes before an address in which its block's start is searched.
 const MAX_BLOCK: usize = 64 << 20;
-/// The same limit for calls where speed matters.
+/// The same limit when speed matters.
 const NEAR: usize = 64 << 10;
 
-/// Returns the usable bytes of a heap block. There may be more than were requested: the program
-/// gets them when the block grows in place.
+/// Returns the usable bytes of a heap block. The program may have requested fewer: it gets the rest
+/// when the block grows in place.
 pub(crate) fn usable(block: *mut u8) -> usize {
     // SAFETY: a null pointer, or a block that has been allocated and not freed.
     unsafe { libc::malloc_usable_size(block.cast()) }
 }
 
-/// This bit marks the second of a block's two marks, which holds the number of usable bytes that
-/// were not requested.
+/// Set in a block's second mark. That mark also holds the number of usable bytes that the program
+/// did not request.
 const SPARE: u16 = 1 << 15;
 
-/// Records a block's caller and requested bytes in its two marks. Every block is large enough for
-/// two.
+/// Records a block's caller and its requested bytes in its two marks. Every block is large enough
+/// to have two.
 pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
     if let Some(mark) = cells::block(block.addr()) {
         mark.store(number_of(caller), Relaxed);
@@ -57,25 +57,25 @@ fn is_known(block: *mut u8) -> bool {
     cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Blocks of other allocators than the C library's, by the page in which they begin. An entry's
-/// upper bits are the offset in the page, and its lower bits the size. A page's entries are one
+/// Blocks of allocators other than the C library's, by the page in which they begin. The upper bits
+/// of an entry are the block's offset in the page, the lower bits its size. Each page has one
 /// sorted list, which takes less memory than a map entry for each block.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
-/// The number of bits for a block's size.
+/// The number of bits for a block's size in an entry.
 const SIZE_BITS: u32 = 52;
 const MAX_SIZE: u64 = (1 << SIZE_BITS) - 1;
 
-/// Mapped parts of the address space: the bytes of each, by its start.
+/// Mapped parts of the address space, by start address. The value is the size in bytes.
 static MAPPINGS: Lock<BTreeMap<usize, usize>> = Lock::new(BTreeMap::new());
 
-/// Returns the index of the block with a start in a page's list, or where it would be inserted.
+/// Returns the index of the block that begins at `start`, or else the index to insert it at.
 fn search(list: &[u64], start: usize) -> Result<usize, usize> {
     list.binary_search_by_key(&(start % PAGE), |entry| (entry >> SIZE_BITS) as usize)
 }
 
-/// Records a block that an allocation function has returned to checked code. Returns whether it is
-/// new: the C library's blocks are already known.
+/// Records a block that an allocation function has returned to instrumented code. Returns whether
+/// it is new: the C library's blocks are known already.
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
@@ -90,8 +90,8 @@ pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     is_new
 }
 
-/// Records that checked code is about to free a block, and returns its size if it is not the C
-/// library's.
+/// Records that instrumented code is about to free a block. Returns the block's size unless it is
+/// the C library's.
 pub(crate) fn released(block: *mut u8) -> Option<usize> {
     if block.is_null() || is_known(block) {
         return None;
@@ -111,7 +111,7 @@ fn bytes_of(entry: u64) -> usize {
     (entry & MAX_SIZE) as usize
 }
 
-/// Records that a part of the address space was mapped or unmapped.
+/// Records that a part of the address space was mapped (`is` is true) or unmapped.
 pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     let Some(end) = start.checked_add(size).filter(|_| size > 0) else { return };
     // Blocks in this range no longer exist.
@@ -132,8 +132,8 @@ pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     }
 }
 
-/// Returns the start and size of the block that contains an address, or else of the mapping, and
-/// whether it is a mapping.
+/// Returns the start and size of the block that contains an address, or else of the mapping that
+/// contains it, and whether it is a mapping.
 fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
     let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {
@@ -169,14 +169,14 @@ fn number_of(caller: usize) -> u16 {
     0
 }
 
-/// Returns the start and size of the block that contains an address, or the rest of a mapping from
-/// the address on.
+/// Returns the start and size of the block that contains an address. If the address is in a
+/// mapping, returns the part of it from the address on.
 ///
-/// A block that begins far before the address is not found.
+/// Blocks that begin more than [`NEAR`] bytes before the address are not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),
-        // The part of a mapping before the address may belong to other objects.
+        // The part of a mapping before the address may hold other objects.
         None => other(address).map(|(start, size, is_mapping)| match is_mapping {
             true => (address, size - (address - start)),
             false => (start, size),
@@ -184,7 +184,7 @@ pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Describes the owner of an address.
+/// Describes for a report which object contains an address.
 pub(crate) fn owner(address: usize) -> String {
     if let Some((start, size, number)) = heap(address, MAX_BLOCK) {
         let caller = CALLERS[number as usize].load(Relaxed) as usize;
@@ -200,7 +200,7 @@ pub(crate) fn owner(address: usize) -> String {
         return format!("in {name}, a variable of the program");
     }
     let here = std::ptr::from_ref(&address).addr();
-    // A thread's stack is 8 MiB; one further away is another thread's.
+    // A thread's stack has 8 MiB. Addresses further away are on other threads' stacks.
     if address.abs_diff(here) < 8 << 20 {
         "on the stack".to_owned()
     } else {
@@ -208,12 +208,12 @@ pub(crate) fn owner(address: usize) -> String {
     }
 }
 
-/// Returns the C library's block that contains an address and begins at most `far` bytes before it:
-/// its start, the requested bytes, and the number of its caller. Freed blocks are not found.
+/// Returns the heap block that contains an address and begins at most `far` bytes before it: its
+/// start, its requested bytes, and its caller's index. Freed blocks are not found.
 fn heap(address: usize, far: usize) -> Option<(usize, usize, u16)> {
     let (start, number) = cells::block_before(address, far, SPARE)?;
     let mark = |at| cells::block(at).map_or(0, |mark| mark.load(Relaxed));
-    // A block that is marked has been allocated and not freed.
+    // The marks show that the block was allocated and not freed.
     let usable = usable(std::ptr::without_provenance_mut(start));
     let size = usable - usize::from(mark(start + BLOCK_ALIGN) & !SPARE).min(usable);
     (address - start < usable.max(1)).then_some((start, size, number))

@@ -1,17 +1,17 @@
-//! Shadow memory: a cell for each granule of 4 bytes, and marks of blocks.
+//! Shadow memory: a 32-bit *cell* for each 4 bytes of the program (a *granule*), and a 16-bit
+//! *mark* for each 16 bytes, set where a heap block begins.
 //!
 //! The program lies below 1 TiB and above 81 TiB, where Linux puts programs, libraries, heaps and
-//! stacks. A granule's cell is at the granule's address with bit 46 flipped, plus one page. The
-//! addresses of cells and marks are reserved when the program starts, and take no memory until they
-//! are touched. The gaps are reserved too, so that the program gets no memory without cells:
+//! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. The addresses are
+//! reserved at the start, and take no memory until they are touched. Unused ones are reserved too:
 //!
 //! | from, TiB | to | |
 //! |---|---|---|
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 65 and 4 GiB | what sites keep ([`Entries`]) |
-//! | then | and 256 MiB | the kinds of sites |
+//! | 65 | 65 and 4 GiB | the cached results of sites ([`Entries`]) |
+//! | then | and 256 MiB | the tag and size of each site, as one number |
 //! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 
@@ -24,22 +24,22 @@ use tbaa_instrument::layout;
 
 use crate::{log, memory};
 
-/// The bytes of a granule. It is small so that few sites share one and few combinations occur.
+/// The number of bytes in a granule. It is small, so that few sites access the same granule.
 pub(crate) const GRANULE: usize = 4;
 pub(crate) const PAIR: usize = 2 * GRANULE;
-/// All bytes of a granule.
+/// A mask that selects all bytes of a granule.
 pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
-/// Blocks of the heap begin at a multiple of this.
+/// The heap's blocks begin at multiples of this.
 pub(crate) const BLOCK_ALIGN: usize = 16;
 
-/// A site's cached results: for reads, the classes that they neither change nor contradict; for
-/// writes of part of a granule, the old and new numbers.
+/// The cached results of an access instruction (a *site*): for reads, the states that it agrees
+/// with; for writes to part of a granule, the old and new states.
 pub(crate) type Entries = [AtomicU64; layout::ENTRIES];
 
 const TIB: usize = 1 << 40;
-/// The bit that differs between a granule's address and its cell's.
+/// The bit that differs between a granule's address and its cell's address.
 const FLIP: usize = 1 << layout::FLIP;
-/// The program's addresses.
+/// The two address ranges of the program.
 const LOW: Range<usize> = 0..TIB;
 const HIGH: Range<usize> = 81 * TIB..128 * TIB;
 /// The address of the mark for address 0.
@@ -51,7 +51,7 @@ const KINDS: Range<usize> =
     ENTRIES.end..ENTRIES.end + (layout::MAX_SITES as usize + 1) * size_of::<AtomicU32>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
-/// The bytes that are reserved in all, and those of them that may be touched.
+/// The number of reserved bytes, and below it the number of those that may be touched.
 pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
 pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 
@@ -59,12 +59,12 @@ pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// Reserves the addresses of cells and marks, then the gaps. Leaves `RESERVED` false if
+    /// Reserves the addresses of cells and marks, then the unused ones. `RESERVED` stays false if
     /// something else occupies them.
     fn __tbaa_witness_reserve();
-    /// Does the same, earlier: the dynamic linker calls it as a resolver before the first
-    /// constructor, and the startup code of a static program before the first function. Both may
-    /// call the program's own `memcpy`.
+    /// Does the same, but earlier: the dynamic linker calls it as a resolver before the first
+    /// constructor, and a static program's startup code before the first function. Either may call
+    /// the program's own `memcpy`.
     fn __tbaa_witness_early();
 }
 
@@ -80,8 +80,8 @@ global_asm!(
     reserved = sym RESERVED,
 );
 
-/// Reserves the addresses of cells and marks, unless that is done. If it fails, runs `again`, which
-/// may restart the program, and then ends the program.
+/// Reserves the addresses, if that is not done yet. If it fails, calls `again`, which may restart
+/// the program, and then ends the program.
 #[cold]
 pub(crate) fn reserve(again: impl FnOnce()) {
     // SAFETY: a new mapping that replaces none.
@@ -105,11 +105,11 @@ pub(crate) fn reserve(again: impl FnOnce()) {
     }
 }
 
-/// Returns the leading part of a range that has cells; an empty range if its first byte has none.
+/// Returns the leading part of a range that has cells; empty if the first byte has none.
 #[inline(always)]
 pub(crate) fn covered(address: usize, size: usize) -> Range<usize> {
     if !RESERVED.load(Relaxed) {
-        // The program has allocated before this library's constructor ran.
+        // The program allocates before this library's constructor runs.
         reserve(|| {});
     }
     let end = match address {
@@ -124,7 +124,7 @@ fn is_covered(address: usize) -> bool {
     !covered(address, 1).is_empty()
 }
 
-/// Returns the address of the cell for an address.
+/// Returns the address of the cell for a byte of the program.
 #[inline(always)]
 pub(crate) const fn place(address: usize) -> usize {
     (address ^ FLIP) + layout::CELL_OFFSET as usize
@@ -136,44 +136,44 @@ pub(crate) fn cell(address: usize) -> &'static AtomicU32 {
     unsafe { &*ptr::with_exposed_provenance(place(address) & !(GRANULE - 1)) }
 }
 
-/// Returns the two cells of the 8-byte word that contains an address.
+/// Returns the two cells of the 8-byte word that contains a byte of the program.
 #[inline(always)]
 pub(crate) fn cells(address: usize) -> &'static AtomicU64 {
     // SAFETY: as `cell`; a pair of cells is aligned to 8.
     unsafe { &*ptr::with_exposed_provenance(place(address) & !(PAIR - 1)) }
 }
 
-/// Returns the entries with a number, at most [`layout::MAX_SITES`].
+/// Returns the cached results with this index, which is at most [`layout::MAX_SITES`].
 pub(crate) fn entries(number: u32) -> &'static Entries {
     // SAFETY: they are reserved; zeroes are valid atomics.
     unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
 }
 
-/// Returns the kind of a site, whose number is at most [`layout::MAX_SITES`].
+/// Returns the number of a site's tag and size. `site` is at most [`layout::MAX_SITES`].
 #[inline]
 pub(crate) fn kind(site: u32) -> &'static AtomicU32 {
     // SAFETY: they are reserved; zeroes are valid atomics.
     unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(KINDS.start).add(site as usize) }
 }
 
-/// Returns the number of a granule's states; `None` if nothing is known.
+/// Returns the number of the state of a granule; `None` if nothing is recorded.
 pub(crate) fn known(address: usize) -> Option<u32> {
     let number = is_covered(address).then(|| cell(address).load(Relaxed))?;
     (number != 0).then_some(number)
 }
 
-/// Returns whether something is known of an address, or a block begins there.
+/// Returns whether a state is recorded for an address, or a block begins there.
 pub(crate) fn is_tracked(address: usize) -> bool {
     known(address).is_some() || block(address).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Forgets everything about all memory.
+/// Clears all cells, so that no access is recorded.
 pub(crate) fn forget_all() {
     memory::forget(CELLS);
 }
 
-/// Returns the mark of a block that begins at an address: the allocation's place by number, or 0.
-/// `None` if no block can begin there.
+/// Returns the mark of a block that begins at an address: its caller's index, or 0 for no block.
+/// Returns `None` if no block can begin there.
 #[inline]
 pub(crate) fn block(address: usize) -> Option<&'static AtomicU16> {
     is_covered(address).then(|| mark(address))
@@ -185,10 +185,10 @@ fn mark(address: usize) -> &'static AtomicU16 {
     unsafe { &*ptr::with_exposed_provenance(place) }
 }
 
-/// Searches backwards from `address`, at most `far` bytes, for a mark that is not 0 and has no bit
-/// of `none`. Returns its address and value.
+/// Searches backwards from `address`, by at most `far` bytes, for a mark that is not 0 and has no
+/// bit of `none`. Returns the address that the mark is for, and its value.
 pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
-    /// The number of marks in a word, which are read together.
+    /// The number of marks in a 64-bit word. They are read together.
     const MARKS_OF_WORD: usize = size_of::<u64>() / size_of::<u16>();
     let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
     while at >= least && is_covered(at) {

@@ -1,5 +1,5 @@
-//! The summary at the program's end: the number of reports of each kind, and the unknown functions
-//! that were called. It is written as text, JSON and SARIF.
+//! Writes the summary when the program ends, as text, JSON and SARIF: the number of reports of each
+//! kind (the same two tags in the same order), and the unknown functions that were called.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use crate::sites::Described;
 use crate::states;
 use crate::symbols::{Frame, source_name};
 
-/// The most unknown functions that the text lists; the JSON lists all.
+/// The largest number of unknown functions that the text lists. The JSON lists all.
 const FUNCTIONS: usize = 20;
 
 /// Writes the summary to standard error.
@@ -68,12 +68,12 @@ pub(crate) fn say() {
     }
 }
 
-/// `1 kind`, `2 kinds`.
+/// Returns a number with its noun: `1 kind`, `2 kinds`.
 fn counted((count, what): (usize, &str)) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns one line for each kind, with its best pair of accesses.
+/// Returns one line for each kind, with the pair of accesses that shows it best.
 fn by_kind(kinds: Vec<Kind>) -> String {
     let mut text = String::from(
         "the kinds, beginning with those that LLVM can exploit most easily; each line has the number \
@@ -92,7 +92,7 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
-/// Ends the program after a report, if the options say so.
+/// Ends the program after a report if the option `halt` is set.
 #[cold]
 pub(crate) fn halt() {
     if options().halt {
@@ -102,7 +102,7 @@ pub(crate) fn halt() {
     }
 }
 
-/// Writes the files that the options name.
+/// Writes the JSON and SARIF files that the options name.
 pub(crate) fn write_files() {
     for (file, document) in
         [(&options().json, json as fn() -> Value), (&options().sarif, sarif as fn() -> Value)]
@@ -156,7 +156,7 @@ fn json() -> Value {
     })
 }
 
-/// Source: SARIF 2.1.0, OASIS.
+/// Returns the reports in the format SARIF 2.1.0 (OASIS).
 fn sarif() -> Value {
     let physical = |file: &str, line: u32, column: u32| {
         json!({

@@ -1,9 +1,9 @@
 //! Replaces the C library's functions that allocate or write memory.
 //!
-//! Each calls the C library's own function, and then clears the shadow of the memory that it
-//! returned or wrote: the runtime knows nothing of its contents. Variadic functions and those that
-//! LLVM transforms (`snprintf`, `scanf`, `strcpy`) are not here: `tbaa instrument` handles their
-//! calls.
+//! Each replacement calls the C library's function and then clears the shadow memory for the bytes
+//! that the function returned or wrote, because their contents are unknown. `tbaa instrument`
+//! handles calls of variadic functions and of functions that LLVM transforms (`snprintf`, `scanf`,
+//! `strcpy`).
 
 use std::arch::naked_asm;
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -24,15 +24,15 @@ unsafe extern "C" {
     fn __libc_free(block: *mut u8);
 }
 
-/// Defines an allocation function that jumps to `$inner` with its return address as an additional
-/// last argument. `$register` is the register of that argument.
+/// Defines an allocation function that jumps to `$inner`. It passes its return address in
+/// `$register`, as an additional last argument.
 macro_rules! from_caller {
     ($name:ident => $inner:ident, $register:literal) => {
         /// Calls the C library's function of this name, and records the block that it returns.
         ///
         /// # Safety
         ///
-        /// As the C library's own.
+        /// The same as for the C library's function.
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
@@ -51,10 +51,10 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
-/// Records a new block and the number of bytes that were requested, clears its shadow, and returns it.
+/// Records a new block and its requested bytes, clears its shadow memory, and returns the block.
 fn allocated(block: *mut u8, asked: usize, caller: usize) -> *mut u8 {
     if !block.is_null() {
-        // Clears whole granules, which takes no lock: this library's own locks may be held.
+        // Clearing whole granules (of 4 bytes) takes no lock: this library's may be held.
         shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
         blocks::mark(block, asked, caller);
     }
@@ -85,7 +85,7 @@ unsafe extern "C" fn posix_memalign_from(
     if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
         return libc::EINVAL;
     }
-    // SAFETY: as `memalign`; `to` is where the caller wants the block's address.
+    // SAFETY: as `memalign`; the caller provides `to` for the block's address.
     unsafe {
         let block = memalign_from(align, size, caller);
         if block.is_null() {
@@ -98,7 +98,7 @@ unsafe extern "C" fn posix_memalign_from(
 }
 
 unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) -> *mut u8 {
-    // SAFETY: as `realloc`: `block` is null or a block of the heap.
+    // SAFETY: as `realloc`: `block` is null or a heap block.
     let (old, new) = unsafe {
         let old = blocks::usable(block);
         blocks::freed(block);
@@ -106,7 +106,7 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
     };
     if new.is_null() {
         if size != 0 {
-            // The block has not moved.
+            // The call failed, and the block still exists.
             blocks::mark(block, old, caller);
         }
     } else if new == block {
@@ -152,11 +152,11 @@ fn page() -> usize {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 12)
 }
 
-/// The C library's function of this name.
+/// Calls the C library's `free`, after this library's record of the block is removed.
 ///
 /// # Safety
 ///
-/// As the C library's own.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut u8) {
     blocks::freed(block);
@@ -165,22 +165,22 @@ pub unsafe extern "C" fn free(block: *mut u8) {
     unsafe { __libc_free(block) };
 }
 
-/// Replaces the C library's function and does nothing: locking would commit all memory that is
-/// reserved for cells.
+/// Replaces the C library's function and does nothing. Locking would commit all memory that is
+/// reserved for shadow memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn mlockall(_flags: c_int) -> c_int {
     0
 }
 
-/// Finds the C library's own function of a name.
+/// Returns the C library's function that has a name.
 fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     let mut function = known.load(Relaxed);
     if function.is_null() {
         // SAFETY: a name that ends in 0.
         function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if function.is_null() {
-            // A program that calls the function is linked with the C library, which defines it,
-            // unless it is linked in an unsupported way.
+            // A program that calls the function is linked with the C library, which defines it. If
+            // it is missing, the program is linked in an unsupported way.
             std::process::abort();
         }
         known.store(function, Relaxed);
@@ -188,17 +188,17 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     function
 }
 
-/// Defines functions that call the C library's and then clear the shadow of the bytes that it
-/// wrote. The expression `$tell` does this; in it `$result` is the function's result.
+/// Defines functions that call the C library's function and then clear the shadow memory of what it
+/// wrote. The expression `$tell` clears it, and `$result` is the function's result.
 macro_rules! writers {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
         static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
     $(
-        /// Calls the C library's function of this name, and clears the shadow of what it writes.
+        /// Calls the C library's function, then clears the shadow memory of what it wrote.
         ///
         /// # Safety
         ///
-        /// As the C library's own.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $output {
             static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -221,14 +221,14 @@ macro_rules! writers {
     )*};
 }
 
-/// Clears the shadow of some bytes; does nothing for NULL.
+/// Clears the shadow memory of some bytes. Does nothing if `to` is null.
 fn wrote<T>(to: *const T, size: usize) {
     if !to.is_null() {
         shadow::clear(to.addr(), size);
     }
 }
 
-/// Clears the shadow of `result` bytes. A negative result is an error: nothing was written.
+/// Clears the shadow memory of `result` bytes. A negative result is an error: nothing was written.
 fn filled<T>(to: *const T, result: isize) {
     wrote(to, usize::try_from(result).unwrap_or(0));
 }
@@ -261,7 +261,7 @@ fn gives_up(advice: c_int) -> bool {
         .contains(&advice)
 }
 
-/// Clears the shadow of a string and its terminating 0.
+/// Clears the shadow memory of a string and its terminating 0.
 unsafe fn printed(at: *const c_char) {
     if !at.is_null() {
         // SAFETY: the caller guarantees a string here.
@@ -269,7 +269,7 @@ unsafe fn printed(at: *const c_char) {
     }
 }
 
-/// Clears the shadow of the first `result` bytes of a scattered buffer.
+/// Clears the shadow memory of the first `result` bytes of the buffers that `to` lists.
 unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     let mut left = usize::try_from(result).unwrap_or(0);
     for at in 0..count {
@@ -281,7 +281,7 @@ unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     }
 }
 
-/// Clears the shadow of a received message, its sender's address and its control data.
+/// Clears the shadow memory of a received message, its sender's address and its control data.
 unsafe fn received(to: *const libc::msghdr, result: isize) {
     if result >= 0 {
         // SAFETY: the caller guarantees a message here.
@@ -289,7 +289,7 @@ unsafe fn received(to: *const libc::msghdr, result: isize) {
         wrote_one(to);
         wrote(message.msg_name, message.msg_namelen as usize);
         wrote(message.msg_control, message.msg_controllen);
-        // SAFETY: a message has as many parts as it says.
+        // SAFETY: a message has as many buffers as it says.
         unsafe { scattered(message.msg_iov, message.msg_iovlen, result) };
     }
 }
@@ -325,10 +325,10 @@ writers! {
         -> *mut c_void { |mapping| mapped(mapping, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
         -> *mut c_void { |mapping| mapped(mapping, size) }
-    // The last parameter is variadic in C, which is passed the same way.
+    // The last parameter is variadic in C, and is passed in the same way.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
         -> *mut c_void { |mapping| { unmapped(at, old, !failed(mapping)); mapped(mapping, size) } }
-    // The pages may become zeroes.
+    // Some advice replaces the pages by zeroes.
     fn madvise(at: *mut c_void, size: usize, advice: c_int) -> c_int
         { |status| if status == 0 && gives_up(advice) { wrote(at, size) } }
     fn munmap(at: *mut c_void, size: usize) -> c_int { |status| unmapped(at, size, status == 0) }
@@ -355,23 +355,23 @@ static OTHERS: &[Check] = &[
     Check(limits::setrlimit64 as *const ()),
 ];
 
-/// Returns whether a function is one that this library replaces, so that it reports its own writes.
-/// A non-PIE program has its own PLT entry for each function whose address it takes.
+/// Returns whether this library replaces a function. A replacement clears shadow memory itself. A
+/// non-PIE program has its own PLT entry for each function whose address it takes.
 pub(crate) fn is_own(function: usize, name: &str) -> bool {
     WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
         || interposed().any(|own| own == name) && symbols::is_entry(function)
 }
 
-/// The function that a new thread is to run, and its argument.
+/// The function that a new thread calls, and its argument.
 struct Thread {
     run: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
 }
 
 extern "C" fn start(thread: *mut c_void) -> *mut c_void {
-    // SAFETY: `pthread_create` below has made it for this thread alone.
+    // SAFETY: `pthread_create` below made it for this thread alone.
     let Thread { run, argument } = *unsafe { Box::from_raw(thread.cast::<Thread>()) };
-    // The new stack and thread-local variables may have been another thread's.
+    // Another thread may have used the stack and the memory of thread-local variables before.
     // SAFETY: the attributes are filled in where the call succeeds.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
@@ -386,11 +386,11 @@ extern "C" fn start(thread: *mut c_void) -> *mut c_void {
     run(argument)
 }
 
-/// Calls the C library's function of this name. The new thread clears its stack's shadow first.
+/// Calls the C library's function. The new thread first clears its stack's shadow memory.
 ///
 /// # Safety
 ///
-/// As the C library's own.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
@@ -419,12 +419,12 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// Calls the C library's function of this name. That function does not call [`pthread_create`], so
-/// this only records that the program has a second thread.
+/// Calls the C library's function, after recording that the program has a second thread. The C
+/// library does not call [`pthread_create`] for it.
 ///
 /// # Safety
 ///
-/// As the C library's own.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thrd_create(
     thread: *mut c_void,

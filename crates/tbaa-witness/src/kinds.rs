@@ -1,8 +1,8 @@
 //! Groups reports by kind.
 //!
-//! Reports are of one *kind* if their accesses have the same two tags, in the same order. The
-//! summary at the end says how many reports of each kind there were, and shows the pair of accesses
-//! that LLVM can exploit most easily.
+//! Two reports have the same *kind* if their accesses have the same two tags, in the same order.
+//! The summary at the end counts the reports of each kind. It shows the pair of accesses that LLVM
+//! can exploit most easily. A *site* is an access instruction of the program.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::options::options;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
-/// The reports and the suppressed pairs.
+/// The reports of each kind, and every pair of sites found so far.
 #[derive(Default)]
 pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
@@ -26,7 +26,7 @@ pub(crate) struct Reported {
     numbers: HashMap<(Order, TagId, TagId), usize>,
 }
 
-/// Returns whether a report is a warning, which leaves the program's status as it is: C allows both accesses.
+/// Returns whether a report is only a warning, because C allows both accesses.
 pub(crate) fn warns(order: Order) -> bool {
     order == Order::WriteWrite && !sites::judges_stores()
 }
@@ -35,22 +35,22 @@ pub(crate) fn warns(order: Order) -> bool {
 #[derive(Clone)]
 pub(crate) struct Kind {
     pub(crate) order: Order,
-    /// The two accesses that LLVM can most easily see together.
+    /// The pair of accesses that LLVM can most easily analyse together.
     pub(crate) best: [Described; 2],
-    /// True if the two are in one module, and in one function.
+    /// Says whether the pair is in one module, and whether it is in one function.
     together: [bool; 2],
-    /// The description of each tag.
+    /// The descriptions of both tags.
     pub(crate) says: [String; 2],
-    /// The rules that the accesses contradict; `reason` says why.
+    /// The alias rules that the accesses contradict.
     pub(crate) rules: Vec<AliasRule>,
     pub(crate) reason: String,
-    /// The stack of the first report.
+    /// The call stack at the first report.
     pub(crate) stack: Vec<Frame>,
-    /// The remedy.
+    /// A suggestion how to fix it.
     pub(crate) help: String,
-    /// Set if clang has written the tags.
+    /// True if clang wrote the tags.
     pub(crate) is_clangs: bool,
-    /// The number of reports: one for each pair of places in the program.
+    /// The number of reports: one for each pair of sites.
     pub(crate) pairs: u32,
 }
 
@@ -64,10 +64,10 @@ const VOLATILE: &str = "LLVM keeps volatile accesses in their order: nothing com
 const VOLATILE_READ: &str =
     "LLVM reads anew what is volatile: nothing comes of this read as long as it is";
 
-/// Frames that a report shows.
+/// The largest number of stack frames that a report shows.
 const FRAMES: usize = 16;
 
-/// Returns how many pairs were reported.
+/// Returns how many contradictions were reported.
 pub(crate) fn count() -> u32 {
     REPORTS.load(Relaxed)
 }
@@ -77,8 +77,8 @@ pub(crate) fn lock() -> Option<Guard<'static, Option<Reported>>> {
     REPORTED.take()
 }
 
-/// Returns the kinds of warnings, or of other reports, so far. Those that LLVM can most easily
-/// exploit come first.
+/// Returns the kinds of warnings if `warnings`, or else of contradictions. Kinds that LLVM can most
+/// easily exploit come first.
 pub(crate) fn kinds(warnings: bool) -> Vec<Kind> {
     let kinds = REPORTED.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone()));
     let mut kinds = kinds.unwrap_or_default();
@@ -91,12 +91,12 @@ pub(crate) fn kinds(warnings: bool) -> Vec<Kind> {
 }
 
 impl Reported {
-    /// Returns whether this pair of accesses is seen for the first time.
+    /// Records a pair of accesses. Returns whether it is new.
     pub(crate) fn is_new(&mut self, first: Site, second: Site) -> bool {
         self.pairs.insert((first, second))
     }
 
-    /// Counts a report. Returns its kind's number, and whether it is the first of its kind.
+    /// Counts a report. Returns its kind's index, and whether it is the first of that kind.
     pub(crate) fn add(
         &mut self,
         order: Order,
@@ -125,7 +125,7 @@ impl Reported {
         &self.kinds[number]
     }
 
-    /// Returns the number of kinds of warnings, or of other reports.
+    /// Returns the number of kinds of warnings if `warnings`, or else of contradictions.
     pub(crate) fn count_of(&self, warnings: bool) -> u32 {
         self.kinds.iter().filter(|kind| warns(kind.order) == warnings).count() as u32
     }
@@ -176,7 +176,7 @@ impl Kind {
         }
     }
 
-    /// Returns the condition under which LLVM sees both accesses at once.
+    /// Returns the condition under which LLVM analyses both accesses together.
     pub(crate) fn needs(&self) -> &'static str {
         match self.together {
             [false, _] => "in two modules, which are compiled apart: with -flto",
@@ -185,7 +185,7 @@ impl Kind {
         }
     }
 
-    /// Returns what the two accesses are, in their order.
+    /// Returns "read" or "write" for each access, in their order.
     pub(crate) fn words(&self) -> [&'static str; 2] {
         match self.order {
             Order::WriteRead => ["write", "read"],
@@ -206,7 +206,7 @@ impl Kind {
         }
     }
 
-    /// Returns the reason why LLVM does nothing of what the tags allow, if the accesses are volatile or atomic.
+    /// Returns why LLVM does not exploit the tags, if the accesses are volatile or atomic.
     ///
     /// LLVM: `AAResults::getModRefInfo` of a `LoadInst` or a `StoreInst`, and
     /// `MemoryDependenceResults::getSimplePointerDependencyFrom`.
@@ -222,12 +222,12 @@ impl Kind {
         }
     }
 
-    /// Returns what LLVM may do because of the tags.
+    /// Returns what LLVM may do with the accesses because of their tags.
     pub(crate) fn so(&self) -> String {
         if let Some(nothing) = self.nothing().filter(|_| self.rules.contains(&AliasRule::Llvm)) {
             return nothing.to_owned();
         }
-        // A volatile access stays where it is.
+        // LLVM does not move a volatile access.
         let stays = [&self.best[0], &self.best[1]].map(|site| site.keeps() == Keeps::Volatile);
         let who = match self.rules.contains(&AliasRule::Llvm) {
             true => "LLVM",
@@ -257,7 +257,7 @@ impl Kind {
     }
 }
 
-/// Describes a tag and the number of bytes.
+/// Describes the type, offset and size of an access.
 fn access(registry: &Registry, site: &Described) -> String {
     let graph = registry.oracle.graph();
     let Ok(tag) = graph.tag(site.tag) else { return "a malformed tag".to_owned() };
@@ -290,27 +290,27 @@ pub(crate) fn place(site: &Described) -> String {
 }
 
 unsafe extern "C" {
-    /// A function of the unwinder library: returns the start of the function that contains a code
+    /// A function of the unwinder library. Returns the start of the function that contains a code
     /// address.
     fn _Unwind_FindEnclosingFunction(address: *const libc::c_void) -> *const libc::c_void;
 }
 
-/// The frames of the second access.
+/// Returns the stack frames of the access that is about to happen, innermost first.
 fn stack() -> Vec<Frame> {
     let mut frames = [std::ptr::null_mut(); FRAMES + 16];
-    // SAFETY: the array has room for as many frames.
+    // SAFETY: the array has room for the number of frames that is passed.
     let found = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
     let found = &frames[..usize::try_from(found).unwrap_or(0)];
     let own = |frame: &*mut libc::c_void| {
-        // SAFETY: any code address is allowed; this one is the call instruction's.
+        // SAFETY: any code address is allowed. This one is in the call instruction.
         let function = unsafe { _Unwind_FindEnclosingFunction(frame.wrapping_byte_sub(1)) };
         crate::CHECKS.iter().any(|check| check.0.addr() == function.addr())
     };
-    // This library's own frames come first, up to the check that the program called.
+    // The first frames are this library's own, up to the function that the program called.
     let first = found.iter().position(own).unwrap_or(0);
     let frames = found[first..].iter().skip_while(|frame| own(frame));
     let of = |frame: &*mut libc::c_void| symbols::frames(frame.addr().wrapping_sub(1));
-    // The check itself is inlined into the program.
+    // LLVM may inline the check into the program.
     let is_check = |frame: &Frame| frame.function.starts_with("__tbaa_witness");
     frames.flat_map(of).filter(|frame| !is_check(frame)).take(FRAMES).collect()
 }

@@ -1,11 +1,11 @@
 //! `libtbaa_witness`: reports accesses at run time that contradict their tags.
 //!
-//! A module instrumented by `tbaa instrument` checks each tagged access before it happens, and
-//! calls this library if the check finds a new state. The library remembers the last writing access
-//! of each byte, and asks the rule when a later read has another tag. If the rule says `NoAlias`,
-//! LLVM may move the read before the write, and the library reports the two. With `reuse=1` it also
-//! remembers a reading access since then, and asks about a read and a later write. Fresh memory has
-//! no accesses.
+//! A module instrumented by `tbaa instrument` checks each tagged access before it happens. It calls
+//! this library if the result is not cached. The library remembers the last instruction that wrote
+//! each byte. If a later read has another tag, it asks the alias rule. If the rule says `NoAlias`,
+//! LLVM may move the read before the write, and the library reports both. With `reuse=1` it also
+//! remembers a read after the write, and checks later writes against it. New memory has no recorded
+//! accesses.
 //!
 //! The functions here are the C ABI: `__tbaa_witness_*` for instrumented modules, `tbaa_witness_*`
 //! for programs (see `tbaa_witness.h`), and replacements of the C library's functions that allocate
@@ -46,7 +46,7 @@ use std::arch::naked_asm;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
-/// The functions that may report. A report's frames begin above them.
+/// The functions that may report an access. A report's stack begins with their caller.
 pub(crate) static CHECKS: &[Check] = &[
     Check(__tbaa_witness_check as *const ()),
     Check(check as *const ()),
@@ -54,18 +54,18 @@ pub(crate) static CHECKS: &[Check] = &[
     Check(__tbaa_witness_masked as *const ()),
 ];
 
-/// A function that may report.
+/// The address of a function that may report.
 pub(crate) struct Check(pub(crate) *const ());
 
 // SAFETY: the address of a function is only compared.
 unsafe impl Sync for Check {}
 
-/// Notes an access by a site of the module. `None` as the size means the size in the module's
-/// table.
+/// Records an access by the module's instruction `number`. If `size` is `None`, the size is in the
+/// module's table.
 #[inline(always)]
 fn access(address: usize, size: Option<usize>, number: u32, module: &'static Module) {
     let event = module.event(number);
-    // Reads are ignored in a module that could not be registered.
+    // If the module could not be registered, reads are ignored and writes clear records.
     if event.site != 0 || !event.reads {
         shadow::note(address, size.unwrap_or(event.size as usize), event);
         if kinds::count() > 0 {
@@ -74,15 +74,14 @@ fn access(address: usize, size: Option<usize>, number: u32, module: &'static Mod
     }
 }
 
-/// Called before an access whose size is in the site's table.
+/// Called before an access whose size is in the module's table.
 ///
-/// Preserves vector registers: the caller may be inline assembly, and LLVM does not know that it
-/// calls.
+/// Preserves vector registers: inline assembly may call it, and LLVM does not see that call.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_check(address: *const u8, number: u32, module: &'static Module) {
-    // The state of SSE, AVX and AVX-512 takes 2,688 bytes. `xrstor` wants the rest of its
-    // header, from 512 on, to be zero.
+    // The state of SSE, AVX and AVX-512 takes 2,688 bytes. `xrstor` requires zeros in the rest of
+    // its header, from byte 512 on.
     naked_asm!(
         include_str!("check.s"),
         xsave = sym XSAVE,
@@ -97,7 +96,7 @@ extern "C" fn check(address: *const u8, number: u32, module: &'static Module) {
     access(address.addr(), None, number, module);
 }
 
-/// Called before an access of any size.
+/// Called before an access whose size is known only at run time.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_access(
     address: *const u8,
@@ -108,7 +107,7 @@ pub extern "C" fn __tbaa_witness_access(
     access(address.addr(), Some(size), number, module);
 }
 
-/// Called before an access to the elements, each of `size` bytes, whose bit is set.
+/// Called before an access to elements of `size` bytes each. A set bit selects an element.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked(
     address: *const u8,
@@ -120,7 +119,7 @@ pub extern "C" fn __tbaa_witness_masked(
     elements(bits).for_each(|at| access(address.addr() + at * size, Some(size), number, module));
 }
 
-/// Called before an untagged write to the elements whose bit is set.
+/// Called before an untagged write to elements. A set bit selects an element.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked_clear(address: *const u8, bits: u64, size: usize) {
     elements(bits).for_each(|at| shadow::clear(address.addr() + at * size, size));
@@ -136,12 +135,12 @@ pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Called after a string was printed to `address`; with its terminating 0 it has at most `most`
-/// bytes.
+/// Called after a string was printed to `address`. It has at most `most` bytes, including its
+/// terminating 0.
 ///
 /// # Safety
 ///
-/// `address` points to such a string, unless `most` is 0.
+/// `address` points to such a string, or `most` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, most: usize) {
     if most > 0 && !address.is_null() {
@@ -151,17 +150,17 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
     }
 }
 
-/// The bytes below a frame that are assumed to have been used by dead frames.
+/// The bytes below the current frame that returned functions are assumed to have used.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Called when frames may have been left without a return: clears what they wrote. `returned` is
-/// the result of `setjmp`: 0 the first time, when all frames still exist.
+/// Called when functions may have been left by `longjmp` or an exception: clears their stack.
+/// `returned` is the result of `setjmp`. It is 0 the first time, when no function was left.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     if returned == 0 {
         return;
     }
-    // A signal's handler may have jumped out of this library.
+    // A signal handler may have jumped out of this library.
     if lock::STARTED.load(Relaxed) {
         lock::set_inside(false);
     }
@@ -170,14 +169,14 @@ pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
 }
 
-/// Says that code which is not checked has written `size` bytes, or is about to: the library
-/// forgets them.
+/// Tells the library that code without instrumentation has written `size` bytes or is about to. The
+/// library clears what it has recorded for them.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_wrote(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Says that an allocator returns `size` bytes for a new object.
+/// Tells the library that an allocator returns `size` bytes for a new object.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
@@ -189,8 +188,8 @@ pub extern "C" fn tbaa_witness_reports() -> u32 {
     kinds::count()
 }
 
-/// Called before a function that may not be checked gets a pointer to `size` bytes; 0 means
-/// unknown.
+/// Called before a function without instrumentation gets a pointer to `size` bytes. 0 means an
+/// unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_out(callee: *const u8, pointer: *const u8, size: usize) {
     outside::called(callee.addr(), pointer.addr(), size);
@@ -210,7 +209,7 @@ pub extern "C" fn __tbaa_witness_allocated(block: *mut u8, size: usize) {
     }
 }
 
-/// Called before a block, or null, is freed.
+/// Called before a block is freed. `block` may be null.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
     if let Some(size) = blocks::released(block) {
@@ -218,7 +217,7 @@ pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
     }
 }
 
-/// Runs at the program's end, after the handlers that the program has registered.
+/// Runs when the program ends, after the `atexit` handlers that the program has registered.
 extern "C" fn at_exit() {
     let _inside = lock::enter();
     end::say();
@@ -233,12 +232,12 @@ extern "C" fn at_exit() {
     }
 }
 
-/// Restarts the program with a limited stack and the new address layout, if an unlimited stack or
-/// the old layout would put mappings where the cells are.
+/// Restarts the program with a limited stack and the new address layout. It does so if an unlimited
+/// stack or the old layout would put mappings where shadow memory must be.
 fn start_again(arguments: *const *const c_char, environment: *const *const c_char) {
     /// `ADDR_COMPAT_LAYOUT` of Linux.
     const OLD_LAYOUT: c_int = 0x020_0000;
-    /// The stack's limit after a restart, in bytes.
+    /// The limit of the stack after a restart, in bytes.
     const LIMIT: libc::rlim_t = 64 << 30;
     // SAFETY: the arguments are those that the C library passes to constructors. Only this
     // process's own limits and layout are read and set.
@@ -275,7 +274,7 @@ extern "C" fn at_start(
     lock::STARTED.store(true, Release);
 }
 
-/// Runs before the program's own constructors, so that the handlers which they register run before
+/// Runs before the program's constructors. So the `atexit` handlers that they register run before
 /// [`at_exit`].
 #[used]
 #[unsafe(link_section = ".init_array.00000")]

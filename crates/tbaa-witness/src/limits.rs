@@ -1,9 +1,9 @@
-//! Replaces the C library's functions by which a program limits its own memory.
+//! Replaces the C library's functions with which a program limits its own memory.
 //!
-//! This library's memory is not charged to the program: the kernel gets the program's limit plus
-//! this library's memory, and the program reads its own values back. A limit that the program sets
-//! by its own system call counts this library's memory too. An executed program inherits the
-//! kernel's limits.
+//! This library's memory does not count for the program's limits. The kernel gets the program's
+//! limit plus this library's memory, and the program reads back the value that it set. If the
+//! program makes the system call itself, this library's memory counts too. A program started by
+//! `exec` inherits the kernel's limits.
 //!
 //! Source: `getrlimit(2)`.
 
@@ -16,12 +16,12 @@ use libc::{RLIM_INFINITY, pid_t, rlimit64};
 use crate::lock::Lock;
 use crate::{cells, shadow};
 
-/// One of the limits that count reserved memory.
+/// A limit that counts reserved address space.
 struct Limit {
     resource: c_int,
     /// The reserved bytes that the limit counts.
     reserved: u64,
-    /// The program's value, once it has set one.
+    /// The value that the program has set, if any.
     own: Lock<Option<rlimit64>>,
 }
 
@@ -30,13 +30,13 @@ static LIMITS: [Limit; 2] = [
     Limit { resource: libc::RLIMIT_DATA as c_int, reserved: cells::USABLE, own: Lock::new(None) },
 ];
 
-/// The bytes that this library has taken besides the reserved ones.
+/// The bytes that this library has mapped besides the reserved ones.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// The bytes by which this library may grow after the program has set its last limit.
+/// The bytes that this library may still map after the program has set a limit.
 const ROOM: u64 = 1 << 30;
 
-/// Calls the kernel to read and set a limit.
+/// Makes the system call that reads and sets a limit.
 pub(crate) fn system(
     process: pid_t,
     resource: c_int,
@@ -56,7 +56,7 @@ fn minus(limit: u64, less: u64) -> u64 {
 }
 
 impl Limit {
-    /// Returns the limit that the kernel gets for a limit of the program.
+    /// Returns the limit to pass to the kernel for a limit that the program set.
     fn charged(&self, own: &rlimit64) -> rlimit64 {
         rlimit64 {
             rlim_cur: plus(own.rlim_cur, self.reserved + TAKEN.load(Relaxed)),
@@ -64,9 +64,9 @@ impl Limit {
         }
     }
 
-    /// Sets and reads the program's limit.
+    /// Sets the program's limit to `new` and returns the old one in `old`. Either may be null.
     unsafe fn exchange(&self, new: *const rlimit64, old: *mut rlimit64) -> c_int {
-        // SAFETY: the pointers are null or to limits, as the caller says.
+        // SAFETY: the caller passes null or pointers to limits.
         let new = unsafe { new.as_ref() };
         let fail = |error| {
             // SAFETY: the thread's own variable.
@@ -74,7 +74,7 @@ impl Limit {
             -1
         };
         let Some(mut own) = self.own.take() else { return fail(libc::EAGAIN) };
-        // The kernel would refuse this too, but it gets other values.
+        // The kernel's own check would see other values.
         if new.is_some_and(|new| new.rlim_cur > new.rlim_max) {
             return fail(libc::EINVAL);
         }
@@ -99,7 +99,7 @@ impl Limit {
     }
 }
 
-/// Counts bytes that this library takes or gives back, so that they are not charged to the program.
+/// Counts bytes that this library maps (`takes`) or unmaps, and adjusts the kernel's limits.
 pub(crate) fn take(bytes: usize, takes: bool) {
     match takes {
         true => TAKEN.fetch_add(bytes as u64, Relaxed),
@@ -114,11 +114,11 @@ pub(crate) fn take(bytes: usize, takes: bool) {
     }
 }
 
-/// The C library's function of this name; this library's memory is not counted.
+/// Replaces the C library's function. This library's memory does not count.
 ///
 /// # Safety
 ///
-/// As the C library's own.
+/// The same as for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn prlimit64(
     process: pid_t,
@@ -139,14 +139,14 @@ pub unsafe extern "C" fn prlimit64(
     status
 }
 
-/// Defines functions by [`prlimit64`].
+/// Defines functions that call [`prlimit64`].
 macro_rules! by_prlimit {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) = ($($given:expr),*);)*) => {$(
-        /// The C library's function of this name; what this library has is not counted.
+        /// Replaces the C library's function. This library's memory does not count.
         ///
         /// # Safety
         ///
-        /// As the C library's own.
+        /// The same as for the C library's function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
             // SAFETY: as the caller says.

@@ -1,17 +1,17 @@
-//! Names and addresses, for the loader of a JIT that does not look names up in the process.
+//! A table of this library's symbols, for a JIT whose loader does not search the process for them.
 
 use std::ffi::{c_char, c_void};
 
 use crate::{shadow, states};
 
-/// A name, and the address of the function or variable that has it.
+/// The name and address of a function or variable.
 #[repr(C)]
 pub struct Symbol {
     name: *const c_char,
     address: *const c_void,
 }
 
-// SAFETY: both point to what never changes and never goes.
+// SAFETY: both point to constants that always exist.
 unsafe impl Sync for Symbol {}
 
 macro_rules! symbols {
@@ -27,7 +27,7 @@ macro_rules! symbols {
     };
 }
 
-/// All names of this library that modules with checks may use. An entry of null ends the table.
+/// The symbols that instrumented modules may use. An entry of null pointers ends the table.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static tbaa_witness_symbols: [Symbol; 17] = symbols! {

@@ -1,26 +1,26 @@
-//! Entry and locks of this library: each thread runs at most one check at a time, and one thread
-//! holds a lock.
+//! Locks, and a flag for each thread that is set while it is inside this library.
 //!
-//! Checks run inside the program's `malloc`, in signal handlers, and in functions of the program
-//! that the C library calls for this library. So a check may interrupt another. Then [`enter`]
-//! fails and a lock is not available: the check clears the memory that it would write, and returns.
+//! The library runs inside the program's `malloc`, in signal handlers, and in functions of the
+//! program that the C library calls for this library. So a call may interrupt another call of the
+//! same thread. Then [`enter`] fails, or a lock is not available. The call clears what is recorded
+//! for the memory, and returns.
 
 use std::arch::{asm, global_asm};
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-// A byte in each thread, which is 1 while the thread is in this library. It is at a fixed distance from the
-// thread's base: other thread-local variables may allocate when they are used first.
+// A byte for each thread, which is 1 while the thread is inside this library. Its offset from the
+// thread pointer is fixed: other thread-local variables may allocate when first used.
 global_asm!(include_str!("lock.s"),);
 
-/// True once this library has started. Before that a thread may have no base.
+/// True once this library has started. Before that a thread may have no thread pointer.
 pub(crate) static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Marks this thread as inside this library until it is dropped.
+/// Exists while this thread is inside this library.
 pub(crate) struct Inside(());
 
-/// Marks this thread, unless it is already inside or the library has not started.
+/// Sets this thread's flag. Returns `None` if it is set already or the library has not started.
 #[inline]
 pub(crate) fn enter() -> Option<Inside> {
     (STARTED.load(Acquire) && !set_inside(true)).then(|| Inside(()))
@@ -32,10 +32,10 @@ impl Drop for Inside {
     }
 }
 
-/// Sets or clears this thread's mark, and returns its old value.
+/// Sets or clears this thread's flag, and returns its old value.
 pub(crate) fn set_inside(is: bool) -> bool {
     let mut value = u8::from(is);
-    // SAFETY: the variable is this thread's own. Its signal handlers restore it.
+    // SAFETY: the variable is this thread's own, and its signal handlers restore it.
     unsafe {
         asm!(
             "mov {at}, qword ptr [rip + __tbaa_witness_inside@GOTTPOFF]",
@@ -59,11 +59,11 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 
 pub(crate) struct Guard<'l, T>(&'l Lock<T>);
 
-/// The number of times that a lock is tried while another thread holds it.
+/// The number of attempts to take a lock that another thread holds.
 const TRIES: u32 = 1 << 16;
 
-/// Returns this thread's number, which is not 0. It is not in a thread-local variable: the first
-/// use of one may allocate.
+/// Returns this thread's id, which is not 0. It is not kept in a thread-local variable, because the
+/// first use of one may allocate memory.
 fn me() -> usize {
     // SAFETY: takes nothing and always succeeds.
     unsafe { libc::pthread_self() as usize }
@@ -74,16 +74,16 @@ impl<T> Lock<T> {
         Lock { owner: AtomicUsize::new(0), value: UnsafeCell::new(value) }
     }
 
-    /// Takes the lock. Returns `None` if this thread holds it already, or if it is not released in
-    /// time.
+    /// Takes the lock. Returns `None` if this thread holds it already, or another thread holds it
+    /// too long.
     pub(crate) fn take(&self) -> Option<Guard<'_, T>> {
         let me = me();
         for _ in 0..TRIES {
             match self.owner.compare_exchange_weak(0, me, Acquire, Relaxed) {
                 Ok(_) => return Some(Guard(self)),
                 Err(owner) if owner == me => return None,
-                // SAFETY: takes nothing. Not through the standard library, which a
-                // check in the program's own `malloc` may have interrupted.
+                // SAFETY: takes nothing. The standard library's function is not used, because a
+                // call from the program's `malloc` may have interrupted that library.
                 Err(_) => drop(unsafe { libc::sched_yield() }),
             }
         }

@@ -1,4 +1,4 @@
-//! Output of this library: to standard error, or to the file that the options name.
+//! Writes this library's output to standard error, or to the file that the option `log_path` names.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,7 +12,7 @@ pub(crate) fn say(line: &str) {
     put(&format!("tbaa-witness: {line}\n"));
 }
 
-/// Writes to standard error, or to the file that the options name.
+/// Writes to standard error, or to the file that the option `log_path` names.
 pub(crate) fn put(text: &str) {
     static FAILED: AtomicBool = AtomicBool::new(false);
     if let Some(path) = &options().log_path {
@@ -28,8 +28,8 @@ pub(crate) fn put(text: &str) {
     print(text);
 }
 
-/// Opens a file for reports. In a folder where others can create links, a link could point to a
-/// file of this user: a link is followed only if this user or the system owns it.
+/// Opens a file for reports. If others can create links in its folder, a link could point to a file
+/// of this user. So a link is followed only if this user or root owns it.
 pub(crate) fn open(file: &str, append: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).append(append).truncate(!append);

@@ -1,4 +1,4 @@
-//! Memory from the system that is committed only when touched, and this library's own allocator.
+//! Maps memory that the system commits only when it is touched. Also this library's allocator.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::Range;
@@ -7,12 +7,12 @@ use std::ptr;
 use crate::limits;
 use crate::lock::Lock;
 
-/// Maps zeroed memory.
+/// Maps zeroed memory. Returns `None` if the system has none.
 pub(crate) fn map(size: usize) -> Option<*mut u8> {
     limits::take(size, true);
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping that replaces none. By number, because this library interposes `mmap`.
+    // SAFETY: a new mapping that replaces none. Called by number: this library replaces `mmap`.
     let mapped = unsafe {
         let at = ptr::null_mut::<u8>();
         libc::syscall(libc::SYS_mmap, at, size, access, flags, -1, 0_usize) as *mut u8
@@ -25,7 +25,7 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
     Some(mapped)
 }
 
-/// Advises the kernel not to use huge pages for whole pages, and to leave them out of core dumps.
+/// Advises the kernel to use no huge pages here, and to leave the pages out of core dumps.
 pub(crate) fn stays_small(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
     for advice in [libc::MADV_NOHUGEPAGE, libc::MADV_DONTDUMP] {
@@ -34,28 +34,27 @@ pub(crate) fn stays_small(pages: Range<usize>) {
     }
 }
 
-/// Calls `madvise` by number, because this library interposes the function.
+/// Calls `madvise` by number, because this library replaces that function.
 unsafe fn advise(start: *mut libc::c_void, size: usize, advice: libc::c_int) {
     // SAFETY: as the caller says.
     unsafe { libc::syscall(libc::SYS_madvise, start, size, advice) };
 }
 
-/// Unmaps a mapping from [`map`] that nothing uses.
+/// Unmaps memory from [`map`] that is no longer used.
 pub(crate) fn unmap(mapped: *mut u8, size: usize) {
-    // SAFETY: as the contract says.
+    // SAFETY: the memory came from `map`, and nothing uses it.
     unsafe { libc::syscall(libc::SYS_munmap, mapped, size) };
     limits::take(size, false);
 }
 
-/// Zeroes whole [reserved](crate::cells::reserve) pages, and returns their memory to the system.
+/// Zeroes whole pages of [shadow memory](crate::cells::reserve) and returns them to the system.
 pub(crate) fn forget(pages: Range<usize>) {
     let start = ptr::with_exposed_provenance_mut(pages.start);
-    // SAFETY: the pages are this library's own, and hold atomics that may
-    // become zero at any time.
+    // SAFETY: the pages are this library's own. They hold atomics that may become zero at any time.
     unsafe { advise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
-/// Returns whether other processes may write an address. Source: `proc_pid_maps(5)`.
+/// Returns whether other processes may write to an address. Source: `proc_pid_maps(5)`.
 pub(crate) fn is_shared(address: usize) -> bool {
     let has = |line: &str| {
         let (range, rest) = line.split_once(' ')?;
@@ -67,10 +66,10 @@ pub(crate) fn is_shared(address: usize) -> bool {
     maps.lines().any(|line| has(line) == Some(true))
 }
 
-/// Reads words of the program's memory safely: a page that the program has protected or unmapped
-/// yields `None`.
+/// Reads words of the program's memory. Returns `None` for a page that the program has protected or
+/// unmapped.
 pub(crate) struct Words {
-    /// The page that was read last.
+    /// The address of the page that was read last.
     page: usize,
     is_there: bool,
     words: [usize; PAGE / size_of::<usize>()],
@@ -78,17 +77,17 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn new() -> Self {
-        // No page begins there.
+        // No page has this address.
         Words { page: 1, is_there: false, words: [0; PAGE / size_of::<usize>()] }
     }
 
-    /// Returns the word at an address, which is a multiple of the word's size.
+    /// Returns the word at an address, which must be a multiple of the word's size.
     pub(crate) fn at(&mut self, address: usize) -> Option<usize> {
         let page = address & !(PAGE - 1);
         if page != self.page {
             let to = libc::iovec { iov_base: self.words.as_mut_ptr().cast(), iov_len: PAGE };
             let from = libc::iovec { iov_base: ptr::without_provenance_mut(page), iov_len: PAGE };
-            // SAFETY: the words have room for a page; the system checks whether it can be read.
+            // SAFETY: `words` has room for a page. The system checks whether the page can be read.
             let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
             (self.page, self.is_there) = (page, read == PAGE as isize);
         }
@@ -96,25 +95,25 @@ impl Words {
     }
 }
 
-/// This library's allocator. It must not use the program's `malloc`, which may be checked code that
-/// calls this library.
+/// This library's allocator. It does not use the program's `malloc`, which may be instrumented and
+/// call this library.
 ///
-/// Blocks are powers of two, cut from larger chunks. A freed block goes to a list for its size.
-/// Blocks above [`LARGEST`] are mappings of their own.
+/// Block sizes are powers of two. Blocks are cut from larger chunks. A freed block is added to a
+/// list for its size. Each block larger than [`LARGEST`] is a mapping of its own.
 struct Own {
     free: Lock<Free>,
 }
 
 struct Free {
-    /// The free blocks of each size, from [`SMALLEST`] on. A free block begins with the address of
-    /// the next.
+    /// The free blocks of each size, beginning with [`SMALLEST`]. A free block begins with the
+    /// address of the next one.
     lists: [*mut u8; CLASSES],
-    /// The unused rest of the last chunk, and its bytes.
+    /// The start of the last chunk's unused part, and its number of bytes in `left`.
     chunk: *mut u8,
     left: usize,
 }
 
-// SAFETY: the blocks are unused, and the lock guards the lists.
+// SAFETY: nothing uses the free blocks, and a lock protects the lists.
 unsafe impl Send for Free {}
 
 /// The size of the smallest block, in bytes.
@@ -130,13 +129,13 @@ static OWN: Own = Own {
     free: Lock::new(Free { lists: [ptr::null_mut(); CLASSES], chunk: ptr::null_mut(), left: 0 }),
 };
 
-/// Returns the bytes of a block for a layout.
+/// Returns the size of the block for a layout.
 fn block_size(layout: Layout) -> usize {
     layout.size().max(layout.align()).max(SMALLEST).next_power_of_two()
 }
 
-// SAFETY: a block has at least the requested size, is aligned to its size or to a page, and has one
-// owner.
+// SAFETY: a block has at least the requested size, is aligned to its size or to a page, and is
+// given out only once.
 unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = block_size(layout);
@@ -145,7 +144,7 @@ unsafe impl GlobalAlloc for Own {
         }
         match self.free.take().filter(|_| size <= LARGEST) {
             Some(mut free) => free.block(size),
-            // A large block, or the lock is taken: a signal handler has interrupted this function.
+            // The block is large, or a signal handler runs while this thread holds the lock.
             None => map(size).unwrap_or(ptr::null_mut()),
         }
     }
@@ -155,7 +154,7 @@ unsafe impl GlobalAlloc for Own {
         if size > LARGEST {
             return unmap(block, size);
         }
-        // If a signal handler interrupted this library, the block is lost.
+        // In a signal handler that interrupted this allocator, the block cannot be reused.
         if let Some(mut free) = self.free.take() {
             let list = &mut free.lists[class(size)];
             // SAFETY: the block is free now, and has room for an address.
@@ -180,7 +179,7 @@ impl Free {
         }
         let skipped = self.chunk.align_offset(size);
         if self.chunk.is_null() || skipped.saturating_add(size) > self.left {
-            // The rest of the old chunk is too small to keep.
+            // The rest of the old chunk is not used.
             let Some(chunk) = map(CHUNK) else { return ptr::null_mut() };
             (self.chunk, self.left) = (chunk, CHUNK);
             return self.cut(0, size);

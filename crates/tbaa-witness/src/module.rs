@@ -1,4 +1,4 @@
-//! Instrumented modules of the program, and their registration.
+//! Registers the program's instrumented modules. An access instruction of a module is a *site*.
 
 use std::ptr;
 use std::slice::from_raw_parts;
@@ -11,14 +11,14 @@ use crate::sites::{self, Registry, Site, Tables};
 use crate::states::{self, Event, Row};
 use crate::{cells, log};
 
-/// The base of a module that could not be registered.
+/// The value of `base` if the module could not be registered.
 const FAILED: u64 = 2;
 
-/// A module's description of itself: `@__tbaa_witness.module`.
+/// The description that an instrumented module contains: `@__tbaa_witness.module`.
 #[repr(C)]
 pub struct Module {
-    /// The module's first site, encoded as in a change ([`states::change`]); 0 until the module is
-    /// registered.
+    /// The program-wide number of the module's first site, encoded by [`states::change`]; 0 until
+    /// the module is registered.
     base: AtomicU64,
     version: u32,
     count: u32,
@@ -28,16 +28,16 @@ pub struct Module {
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
-    /// One row for each site.
+    /// Cached results, one row for each site.
     rows: *const Row,
 }
 
-// SAFETY: a module's pointers are to its constants.
+// SAFETY: a module's pointers point to its constants.
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Returns an access by the site with this number in the module. If the module cannot be
-    /// registered, its writes only clear memory.
+    /// Returns an access by the module's site `number`. If the module cannot be registered, the
+    /// result has no site: a read is ignored, and a write clears the records of its bytes.
     #[inline]
     pub(crate) fn event(&'static self, number: u32) -> Event {
         let mut base = self.base.load(Acquire);
@@ -46,7 +46,7 @@ impl Module {
             base = self.base.load(Acquire);
         }
         let at = number as usize;
-        // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
+        // SAFETY: the module's tables have as many entries as it says, and rows are valid atomics.
         let (row, [tag, size]) = unsafe { (&*self.rows.add(at), *self.sites.add(at)) };
         let (size, reads, looks) = (size >> 1, size & 1 == 0, tag & WARNS != 0);
         let site = states::site(base).map_or(0, |first| first + number);
@@ -66,15 +66,15 @@ impl Module {
         }
     }
 
-    /// Adds the module, and returns its first site. Its tables are borrowed if `stays`, else
-    /// copied.
+    /// Adds the module and returns the number of its first site. Borrows its tables if `stays`,
+    /// else copies them.
     fn add(&'static self, registry: &mut Registry, stays: bool) -> Option<Site> {
         if self.version != VERSION {
             log::say("a module was instrumented by another version of tbaa: it is not checked");
             return None;
         }
         let count = self.count as usize;
-        // SAFETY: the module's constants are as long as it says.
+        // SAFETY: the module's tables are as long as it says.
         let (tags, sites, places, strings) = unsafe {
             (
                 from_raw_parts(self.tags, self.tags_len as usize),
@@ -93,9 +93,9 @@ impl Module {
     }
 }
 
-/// Returns whether an address is in a constant part of the program's own file. Forgets all memory
-/// if a library was unloaded since the last call: another one may be loaded in its place, with
-/// fresh variables.
+/// Returns whether an address is in a read-only part of the program's file. If a library was
+/// unloaded since the last call, clears all shadow memory: another library may be loaded in its
+/// place, with new variables.
 fn loaded(address: usize) -> bool {
     static UNLOADED: AtomicU64 = AtomicU64::new(0);
     struct Found {
@@ -103,20 +103,20 @@ fn loaded(address: usize) -> bool {
         is_constant: bool,
         unloaded: u64,
     }
-    /// Visits the first file, which is the program.
+    /// Reads the first file in the list of loaded files, which is the program.
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
         found: *mut libc::c_void,
     ) -> libc::c_int {
-        // SAFETY: the C library passes its description of a file, and `found` below.
+        // SAFETY: the C library passes its description of a file, and the pointer `found`.
         let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
         // SAFETY: the file has as many parts as it says.
         let parts = unsafe { from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
         let within = found.address.wrapping_sub(info.dlpi_addr as usize);
         found.is_constant = parts.iter().any(|part| {
             let start = part.p_vaddr as usize;
-            // A JIT may have put a module into a variable of the program.
+            // Writable parts do not count: a JIT may have put a module into a variable.
             let stays = part.p_type == libc::PT_LOAD && part.p_flags & libc::PF_W == 0;
             stays && (start..start + part.p_memsz as usize).contains(&within)
         });
@@ -124,7 +124,7 @@ fn loaded(address: usize) -> bool {
         1
     }
     let mut found = Found { address, is_constant: false, unloaded: 0 };
-    // SAFETY: the function gets the pointer to `found` that it expects.
+    // SAFETY: the function gets the pointer that it expects.
     unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut found).cast()) };
     if UNLOADED.swap(found.unloaded, Relaxed) != found.unloaded {
         cells::forget_all();

@@ -1,4 +1,4 @@
-//! The options in the environment variable `TBAA_WITNESS`.
+//! Reads the options in the environment variable `TBAA_WITNESS`.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -7,39 +7,39 @@ use tbaa::AliasRule;
 
 use crate::own::variable;
 
-/// The options, as `name=value` separated by `:`.
+/// The options, written as `name=value` and separated by `:`.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// `rules=llvm`, `union` or `union-strict`.
+    /// The alias rule that judges accesses: `rules=llvm`, `union` or `union-strict`.
     pub(crate) rules: AliasRule,
-    /// `exitcode=N`: the exit status of a program with reports; 0 keeps the program's own.
+    /// `exitcode=N`: the exit status if there are reports; 0 leaves the program's status.
     pub(crate) exitcode: i32,
-    /// `halt=1`: the first report ends the program.
+    /// `halt=1`: the program ends after the first report.
     pub(crate) halt: bool,
-    /// `reuse=1`: a read and a later write are judged too.
+    /// `reuse=1`: a read and a later write are checked too.
     pub(crate) reuse: bool,
-    /// `report_stores=1`: a write over a write is judged too.
+    /// `report_stores=1`: a write and a later write are checked too.
     pub(crate) report_stores: bool,
-    /// `log_path=FILE`: reports go to `FILE.PID`.
+    /// `log_path=FILE`: reports are written to `FILE.PID`.
     pub(crate) log_path: Option<String>,
-    /// `all=1`: every report is written, not only the first of its kind.
+    /// `all=1`: every report is written, not only the first with the same two tags.
     pub(crate) all: bool,
     /// `calls=1`: unknown functions are listed at the end even without reports.
     pub(crate) calls: bool,
-    /// `json=FILE`, `sarif=FILE`: the reports are written there at the end; `%p` is replaced by the
-    /// process's number.
+    /// `json=FILE`, `sarif=FILE`: the summary is written there at the end. `%p` is replaced by the
+    /// process id.
     pub(crate) json: Option<String>,
     pub(crate) sarif: Option<String>,
-    /// `harmless=FILE`: functions that write no tracked memory, one pattern a line, with `*` as
-    /// wildcard.
+    /// `harmless=FILE`: functions that are assumed to write nothing. Each line is a pattern, in
+    /// which `*` matches any text.
     pub(crate) harmless: Vec<String>,
-    /// `repro=FOLDER`: for each report, a program with its two accesses is written there.
+    /// `repro=FOLDER`: for each report, a program that repeats both accesses is written there.
     pub(crate) repro: Option<String>,
-    /// `suppressions=FILE`: reports that are left out.
+    /// `suppressions=FILE`: reports that are not written.
     pub(crate) suppressions: Vec<Suppression>,
 }
 
-/// `fun:NAME` or `src:FILE`, with `*` for any characters.
+/// `fun:NAME` or `src:FILE`. In both, `*` matches any text.
 pub(crate) enum Suppression {
     Function(String),
     Source(String),
@@ -50,10 +50,10 @@ pub(crate) fn options() -> &'static Options {
     OPTIONS.get_or_init(|| read(&text()))
 }
 
-/// Returns the text of the options; empty if the program has more rights than its user, because
-/// options name files to write.
+/// Returns the text of the options. It is empty if the program has more rights than its user,
+/// because options name files to write.
 fn text() -> String {
-    // SAFETY: the name ends with a zero byte, and so does the text; nothing changes it meanwhile.
+    // SAFETY: the name ends with a zero byte, and so does the text. Nothing changes it meanwhile.
     unsafe {
         let text = variable(c"TBAA_WITNESS".as_ptr());
         if text.is_null() || libc::getauxval(libc::AT_SECURE) != 0 {
@@ -103,7 +103,7 @@ fn read(text: &str) -> Options {
     options
 }
 
-/// The lines of a file, without empty ones and comments.
+/// Returns the lines of a file, without empty lines and comments.
 fn lines(file: &str) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(file).ok()?;
     let lines = text.lines().map(str::trim);
@@ -129,7 +129,7 @@ impl Suppression {
     }
 }
 
-/// Returns whether a text matches a pattern in which `*` is any string.
+/// Returns whether `*` in the pattern can be replaced by text so that the pattern equals `text`.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };

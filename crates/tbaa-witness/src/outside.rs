@@ -1,10 +1,10 @@
-//! Handles calls of functions that are not checked. Such a function may write all memory that it
-//! can reach through its pointers, so this memory is forgotten.
+//! Handles calls of functions that are not instrumented. Such a function may write all memory that
+//! it can reach through its pointers. So what is recorded for this memory is cleared.
 //!
-//! It can reach the block, mapping or variable that a pointer points to, and the targets of
-//! pointers that checked code has stored there. If the end of the memory is not known, [`UNKNOWN`]
-//! bytes are assumed. Functions in [`is_harmless`]'s list are skipped, and so are those of this
-//! library, which report their own writes.
+//! The function can reach the block, mapping or variable that a pointer points to, and the targets
+//! of pointers that instrumented code has stored there. If the end of this memory is unknown,
+//! [`UNKNOWN`] bytes are assumed. Functions for which [`is_harmless`] holds are skipped. So are
+//! this library's own, which clear memory themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -19,32 +19,32 @@ use crate::options::{glob, options};
 use crate::symbols::source_name;
 use crate::{blocks, cells, interpose, shadow, symbols};
 
-/// The cost of the calls of one unknown function.
+/// Counts the calls of one unknown function, and what they cleared.
 #[derive(Clone, Default)]
 pub(crate) struct Calls {
     pub(crate) times: u64,
-    /// The bytes that were forgotten.
+    /// The number of bytes whose records were cleared.
     pub(crate) bytes: u64,
-    /// The number of times all memory was forgotten.
+    /// The number of calls that cleared all records.
     pub(crate) all: u64,
     harmless: bool,
-    /// The most bytes that it writes, if it writes only to its arguments' objects.
+    /// The largest number of bytes that it writes, if it writes only to its arguments' targets.
     most: Option<u64>,
 }
 
 static CALLS: Lock<Option<HashMap<usize, Calls>>> = Lock::new(None);
-/// Functions that are known to be harmless, hashed by address.
+/// A cache of harmless functions, hashed by address.
 static HARMLESS: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
 
-/// The bytes that are assumed to be reachable behind a pointer, if the object's end is not known.
+/// The bytes that are assumed to be reachable through an argument, if its object is unknown.
 const UNKNOWN: usize = 64 << 10;
 /// The same for a pointer that was found in memory.
 const UNKNOWN_INNER: usize = 4 << 10;
-/// The most objects that are followed from one call. Beyond that all memory is forgotten.
+/// The limit of objects that one call can reach. If there are more, all records are cleared.
 const OBJECTS: usize = 512;
 
-/// Returns the known function at an address. In the C library, some have several names for one
-/// address, and some are variants for the processor that have no name.
+/// Returns the name of a known function at an address. In the C library, one address can have
+/// several names, and variants for certain processors have none.
 fn known_at(function: usize) -> Option<&'static str> {
     static KNOWN: OnceLock<HashMap<usize, &'static str>> = OnceLock::new();
     let address = |name: &'static str| {
@@ -53,18 +53,18 @@ fn known_at(function: usize) -> Option<&'static str> {
         let at = unsafe { libc::dlsym(libc::RTLD_DEFAULT, text.as_ptr()) };
         (!at.is_null()).then_some((at.addr(), name))
     };
-    // SAFETY: only reads a value. A statically linked program has no dynamic linker.
+    // SAFETY: only reads a value. A static program has no dynamic linker.
     let has_linker = unsafe { libc::getauxval(libc::AT_BASE) } != 0;
     let known = KNOWN.get_or_init(|| {
         let known = known_names().filter(|_| has_linker).filter_map(address).collect();
-        // SAFETY: clears the error of a failed lookup, so that the program does not see it.
+        // SAFETY: clears the error of failed lookups, which the program would see.
         unsafe { libc::dlerror() };
         known
     });
     known.get(&function).copied()
 }
 
-/// Called before a function that is not checked gets a pointer to `size` bytes; 0 means unknown.
+/// Handles a call that passes a pointer to `size` bytes; 0 means an unknown number.
 pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     let slot = &HARMLESS[callee.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54];
     if slot.load(Relaxed) == callee {
@@ -103,7 +103,7 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     }
 }
 
-/// Called where inline assembly may access any memory.
+/// Clears all records, because inline assembly may write any memory.
 pub(crate) fn barrier() {
     cells::forget_all();
     let inside = enter();
@@ -114,8 +114,8 @@ pub(crate) fn barrier() {
     }
 }
 
-/// Forgets everything reachable through a pointer, and returns the number of bytes about which
-/// something was known; `None` if all memory was forgotten.
+/// Clears the records of everything that a pointer reaches. Returns the number of bytes that had
+/// records, or `None` if all records were cleared.
 fn forget(pointer: usize, size: usize) -> Option<usize> {
     let reach = |at: usize, size: usize, unknown: usize| match size {
         0 => blocks::containing(at).unwrap_or((at, unknown)),
@@ -143,7 +143,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     Some(bytes)
 }
 
-/// Returns the unknown functions that were called, most forgotten bytes first.
+/// Returns the unknown functions that were called, those that cleared the most records first.
 pub(crate) fn unknown() -> Vec<(String, Calls)> {
     let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
     let mut list: Vec<_> = calls

@@ -1,11 +1,11 @@
-//! Functions of the C library that this library has copies of, hidden from everybody else.
+//! This library's copies of C library functions. They are hidden from the program.
 //!
-//! A program may define such a function itself, and that one may have checks. If this library called it, the
-//! program would run while it is watched: a check would wait for itself, and the program would count calls
-//! that it has not made. The linker finds these copies first, also for Rust's standard library. `tbaa cc` hides
-//! them in the archive for `-static` too.
+//! The program may define such a function itself, with instrumentation. If this library called that
+//! one, the program's code would run inside a check: the check would wait for itself, and the
+//! program would see calls that it did not make. The linker prefers these copies, also for Rust's
+//! standard library. For `-static`, `tbaa cc` hides them in the archive too.
 //!
-//! Source: the System V ABI for x86-64, `syscall(2)`, `asm/unistd_64.h`.
+//! Sources: the System V ABI for x86-64, `syscall(2)`, `asm/unistd_64.h`.
 
 use std::arch::global_asm;
 use std::ffi::{CStr, c_char};
@@ -26,7 +26,7 @@ global_asm!(
 ///
 /// The name ends with a zero byte, and nothing changes the environment meanwhile.
 pub(crate) unsafe extern "C" fn variable(name: *const c_char) -> *const c_char {
-    // SAFETY: as the contract says. The list of the C library ends with a null pointer.
+    // SAFETY: the caller guarantees both. The C library's list ends with a null pointer.
     unsafe {
         let name = CStr::from_ptr(name).to_bytes();
         let mut at = environ;

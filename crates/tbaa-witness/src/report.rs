@@ -1,6 +1,6 @@
-//! Reports: two accesses, and why their tags say that they cannot overlap.
-//!
-//! The first report of a kind is written when it happens, and later ones are counted.
+//! Writes reports: two accesses, and why their tags say that they cannot overlap. Reports are of
+//! one kind if their accesses have the same two tags. The first is written when it happens, and
+//! later ones are only counted. A *site* is an access instruction.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,16 +14,16 @@ use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::{blocks, log, memory};
 
-/// The last reported pairs, by hash. They are found without a lock.
+/// A cache of the last reported pairs, hashed by pair. It is read without a lock.
 static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
-/// True if this process has forked, or was forked.
+/// True if this process called `fork`, or is a child of such a process.
 pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Reports two accesses, once for each two sites.
+/// Reports two accesses, unless this pair of sites was reported before.
 #[cold]
 pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
-    // Another process may have written these bytes since.
+    // Another process may have written these bytes in between.
     if FORKED.load(Relaxed) && memory::is_shared(address) {
         return;
     }
@@ -55,14 +55,14 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     if is_new || options().all && !kinds::warns(order) {
         let (number, kind) = match options().all && !kinds::warns(order) {
             true => (kinds::count(), &Kind::new(order, [&a, &b], registry)),
-            // Printed reports are numbered one after the other.
+            // Printed reports are numbered consecutively.
             false => (seen.count_of(kinds::warns(order)), seen.kind(kind)),
         };
         log::put(&text(number, kind, address, bytes, registry));
     }
 }
 
-/// The text of a report.
+/// Returns the text of a report.
 fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Registry) -> String {
     let mut out = String::new();
     let last = address.saturating_add(bytes.saturating_sub(1));
@@ -118,8 +118,8 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     out
 }
 
-/// Returns whether a tag accesses a member of character type: a scalar that is the parent of all
-/// others.
+/// Returns whether a tag accesses a struct member of character type. That is a scalar called
+/// "omnipotent char" whose parent is the root.
 fn is_character(graph: &Graph, tag: TagId) -> bool {
     let Ok(tag) = graph.tag(tag) else { return false };
     let of_root = |ty| {
@@ -130,7 +130,7 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
     tag.base != tag.access && is_char && of_root(tag.access)
 }
 
-/// Writes a program with the two accesses, and returns a line that names its file.
+/// Writes a program that repeats both accesses. Returns a line that names its file.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
     let [write, read] = [write, read].map(|site| (site.tag, site.size, site.written()));

@@ -1,32 +1,31 @@
-//! A program of two accesses that contradict each other.
+//! Writes a program with two accesses that contradict each other.
 
 use tbaa::parts::write_two;
 use tbaa::{Graph, TagId};
 
-/// The largest access that a program repeats whole, in bytes.
+/// The size in bytes to which larger accesses are cut in the program.
 const MAX_BYTES: u64 = 256;
 
-/// The tag of an access, its size in bytes, and the words behind the opcode and at the end.
+/// A tag, a size in bytes, the words after the opcode, and the words at the instruction's end.
 type RepeatedAccess = (TagId, u64, [&'static str; 2]);
 
-/// Returns a program that writes memory by one tag and reads it by another, each
-/// so many bytes.
+/// Returns a program that writes memory with one tag and reads it with another.
 ///
-/// Unoptimised, the program ends with status 0. If LLVM answers `NoAlias` for the two, it ends with
-/// 1 after `opt -O2`, which then reuses a value that was read before the write.
+/// Without optimisation the program ends with status 0. If LLVM answers `NoAlias` for the tags,
+/// `opt -O2` replaces the read by a value from before the write, and the status is 1.
 ///
 /// # Panics
 ///
-/// If the tags are not of this graph.
+/// If the tags do not belong to `graph`.
 pub(crate) fn reproduce(graph: &Graph, write: RepeatedAccess, read: RepeatedAccess) -> String {
     let bytes = |size: u64| size.clamp(1, MAX_BYTES);
     let (written, seen) = (bytes(write.1) * 8, bytes(read.1) * 8);
     let memory = bytes(write.1.max(read.1));
-    // Two tags of one node are no contradiction, but have a program as well.
+    // This also works for two tags that are the same node, which do not contradict each other.
     let (to, from) = (graph.tag_node(write.0), graph.tag_node(read.0));
     let nodes = write_two(graph, to, from);
     let ([stored, store_end], [loaded, load_end]) = (write.2, read.2);
-    // LLVM has no atomic access of less alignment than bytes.
+    // LLVM requires atomic accesses to be aligned to their size.
     let align = |bytes: u64, end: &str| if end.is_empty() { 1 } else { bytes };
     let (to, from) = (align(bytes(write.1), store_end), align(bytes(read.1), load_end));
     format!(

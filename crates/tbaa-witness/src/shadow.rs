@@ -1,12 +1,12 @@
 //! Records the last accesses of each byte of the program.
 //!
-//! The *state* of a byte is the site that wrote it last, and with `reuse=1` a site that has read it
-//! since. Each granule of 4 bytes has a *cell* of 32 bits: the number of its bytes' states
-//! ([`crate::states`]), or 0 if nothing is known.
+//! An access instruction is called a *site*. The *state* of a byte is the site that wrote it last
+//! and, with `reuse=1`, a site that has read it since. Each 4 bytes (a *granule*) have a 32-bit
+//! *cell*: the number of their states ([`crate::states`]), or 0 if nothing is recorded.
 //!
-//! Threads: cells are atomic, and a change that has been seen before takes no lock. Two threads
-//! that touch one byte at once already race in the program. Two threads that touch different bytes
-//! of a granule lose nothing: a change of part of a granule is a compare-and-exchange.
+//! Cells are atomic. A change that is cached takes no lock. If two threads access the same byte at
+//! once, the program has a race anyway. Two threads that access different bytes of a granule lose
+//! nothing, because a change to part of a granule is a compare-and-exchange.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -15,12 +15,12 @@ use crate::cells::{GRANULE, PAIR, WHOLE, cell, cells, covered, place};
 use crate::memory;
 use crate::states::{self, Event};
 
-/// True once the program has had a second thread. Before that plain stores are used, which take a
-/// fifth of the time. Instrumented modules read it too.
+/// True once the program has started a second thread. Before that, plain stores are used, which are
+/// five times as fast. Instrumented modules read it too.
 #[unsafe(export_name = "__tbaa_witness_threaded")]
 pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 
-/// Records an event for some bytes, and reports contradictions.
+/// Records an access to some bytes, and reports contradictions.
 pub(crate) fn note(address: usize, size: usize, event: Event) {
     let Range { start: mut at, end } = covered(address, size);
     while at < end {
@@ -32,8 +32,8 @@ pub(crate) fn note(address: usize, size: usize, event: Event) {
     }
 }
 
-/// Records an event for the bytes of one granule that `mask` selects. `address` is the first of
-/// them.
+/// Records an access to the bytes of one granule that `mask` selects. `address` is the first of
+/// these bytes.
 #[inline(always)]
 fn granule(address: usize, mask: u8, event: Event) {
     let cell = cell(address);
@@ -55,9 +55,9 @@ fn granule(address: usize, mask: u8, event: Event) {
     }
 }
 
-/// Clears the cells of some bytes in whole granules, and returns the number of bytes of the
-/// granules that were known. Before an 8-byte word is cleared, `visit` gets its address if both of
-/// its granules are known.
+/// Clears the cells of all granules that contain one of the bytes. Returns the number of bytes in
+/// granules that had records. If both granules of an 8-byte word have records, calls `visit` with
+/// the word's address before it clears them.
 pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
     let range = covered(start, size);
     let mut bytes = 0;
@@ -85,13 +85,13 @@ fn forget_word(word: usize, range: &Range<usize>, visit: &mut impl FnMut(usize))
     bytes
 }
 
-/// From this many bytes of the program on, whole pages of cells are returned to the system.
+/// The number of bytes from which on whole pages of cells are returned to the system.
 const GIVE_BACK: usize = 1 << 17;
-/// The bytes of the program whose cells fill one page.
+/// The number of the program's bytes whose cells fill one page.
 const SPAN: usize = memory::PAGE / size_of::<u32>() * GRANULE;
 
-/// Clears the cells of bytes that the program has freed, if there are at least [`GIVE_BACK`]: this
-/// returns the cells' memory to the system. Smaller blocks are cleared when they are allocated
+/// Clears the cells of bytes that the program frees, if they are at least [`GIVE_BACK`] bytes, so
+/// that the cells' memory returns to the system. Smaller blocks are cleared when they are allocated
 /// again.
 #[inline]
 pub(crate) fn give_back(address: usize, size: usize) {
@@ -100,7 +100,7 @@ pub(crate) fn give_back(address: usize, size: usize) {
     }
 }
 
-/// Clears the cells of exactly these bytes. Large ranges return whole pages of cells to the system.
+/// Clears the records of exactly these bytes. Large ranges give whole pages back to the system.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
     let Range { start: address, end } = covered(address, size);
@@ -124,16 +124,16 @@ pub(crate) fn clear(address: usize, size: usize) {
     clear_whole(at, last);
 }
 
-/// The bytes of the program whose cells are read together.
+/// The number of the program's bytes whose cells are tested together.
 const ROUND: usize = 64;
 
-/// Returns whether the cells of the [`ROUND`] bytes at an address are all 0. The address is a
+/// Returns whether all cells of the [`ROUND`] bytes at an address are 0. The address must be a
 /// multiple of [`ROUND`].
 #[inline(always)]
 fn is_nothing(at: usize) -> bool {
     let found: u32;
-    // SAFETY: the cells are reserved. They are read in assembly because they are atomic: the
-    // processor reads each one whole.
+    // SAFETY: the cells are reserved. They are atomic, so they are read in assembly: the processor
+    // reads each cell as a whole.
     unsafe {
         std::arch::asm!(
             "movdqa {a}, [{cells}]",
@@ -172,7 +172,7 @@ fn clear_whole(start: usize, end: usize) {
     }
 }
 
-/// Clears some bytes of one granule.
+/// Clears the records of some bytes of one granule.
 fn clear_part(start: usize, end: usize) {
     if start < end && cell(start).load(Relaxed) != 0 {
         note(start, end - start, Event::CLEAR);

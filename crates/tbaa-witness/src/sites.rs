@@ -1,4 +1,4 @@
-//! All modules' accesses and tags, and the rule's answers for pairs.
+//! Collects the accesses and tags of all modules, and caches the alias rule's answers.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,14 +15,14 @@ use crate::states::Row;
 use crate::symbols::source_name;
 use crate::{cells, log};
 
-/// An access in the program, by its number: it counts from 1 over all modules and has 26 bits.
+/// An access instruction, numbered from 1 across all modules. A number has 26 bits.
 pub(crate) type Site = u32;
 
-/// An access described for a report.
+/// The description of an access for a report.
 #[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) tag: TagId,
-    /// The bytes of the access; 0 if known only at run time.
+    /// The number of bytes; 0 if it is known only at run time.
     pub(crate) size: u64,
     pub(crate) function: String,
     /// The source file; empty without debug information.
@@ -30,19 +30,19 @@ pub(crate) struct Described {
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) what: String,
-    /// The typedef of the base type, if its node has no name.
+    /// The typedef name of the base type, if the type's node has no name.
     pub(crate) base: String,
-    /// The number of its module.
+    /// The index of the access's module.
     module: usize,
 }
 
 impl Described {
-    /// The function, by its name in the source if it is a C++ function.
+    /// Returns the function's name, demangled if it is a C++ function.
     pub(crate) fn function_name(&self) -> String {
         source_name(&self.function)
     }
 
-    /// Returns the accesses that LLVM leaves in place around this one.
+    /// Returns which other accesses LLVM does not move across this one.
     pub(crate) fn keeps(&self) -> Keeps {
         let mut words = self.what.split(' ');
         let opcode = words.next();
@@ -58,7 +58,7 @@ impl Described {
         }
     }
 
-    /// The words of the access that stand behind the opcode and at the end, for `load` and `store`.
+    /// Returns the words after the opcode and at the end of a `load` or `store` like this access.
     pub(crate) fn written(&self) -> [&'static str; 2] {
         let atomic = self.what.split(' ').nth(1) == Some("atomic");
         match (atomic, self.keeps()) {
@@ -70,69 +70,69 @@ impl Described {
     }
 }
 
-/// The accesses that LLVM leaves in place around one, whatever their tags say.
+/// The accesses that LLVM does not move across an access, whatever their tags are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing,
     /// Other volatile accesses.
     Volatile,
-    /// All accesses: it is atomic, and more than unordered.
+    /// All accesses: this access is atomic, with an ordering stronger than unordered.
     All,
 }
 
-/// The order of two accesses. The one that LLVM exploits most often comes first.
+/// The effects of a report's two accesses, in order. LLVM exploits the first variant most often.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
     ReadWrite,
     WriteWrite,
-    /// A read by a tag that calls the memory constant, and a later write.
+    /// A read with a tag for constant memory, and a later write.
     Constant,
 }
 
-/// This bit is set in the kinds of characters.
+/// A flag in a kind (see [`kind()`]): the access is to a character.
 const CHARACTER: u32 = 1 << 30;
 
-/// This bit is set in the kinds of tags that call memory constant.
+/// A flag in a kind: the tag says that the memory is constant.
 const CONSTANT: u32 = 1 << 29;
 
-/// Set in a writer's kind in a class, if a tag has called the byte constant since the write.
+/// Set in the kind of a byte's writer if a later read had a tag for constant memory.
 pub(crate) const PROMISED: u32 = 1 << 28;
 
-/// The other bits of a kind.
+/// The bits of a kind that hold its number.
 const NUMBER: u32 = PROMISED - 1;
 
-/// A cache of answers, hashed by two kinds: two 31-bit kinds, and a bit that is set if they may
-/// alias.
+/// A cache of the rule's answers, hashed by two kinds. An entry holds two kinds of 31 bits, and a
+/// bit that is set if they may alias.
 static ANSWERS: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
-/// True if a write over a write is judged.
+/// True if a write over an earlier write is checked.
 static STORES: AtomicBool = AtomicBool::new(false);
 
-/// True if a read and a later write are judged.
+/// True if a write over an earlier read is checked.
 static READERS: AtomicBool = AtomicBool::new(false);
 
-/// Set once a tag calls memory constant.
+/// True once a module has a tag that says that memory is constant.
 static CONSTANTS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
-/// All modules that have run so far.
+/// The modules that have run so far.
 pub(crate) struct Registry {
-    /// The modules, by ascending first site.
+    /// The modules, ordered by their first site.
     modules: Vec<Known>,
     next: Site,
     pub(crate) oracle: Oracle<Graph>,
-    /// The number of each kind's tag and size, less 1.
+    /// For each tag and size, its kind.
     kinds: HashMap<(TagId, u64), u32>,
     list: Vec<(TagId, u64)>,
-    /// The rows of the program's modules, kept until a tag calls memory constant; `None` for a
+    /// The cached results of modules, until a tag says that memory is constant. `None` stands for a
     /// module that may be unloaded.
     rows: Vec<Option<&'static [Row]>>,
 }
 
-/// A module's tables. Those of the program's own file are borrowed, and all others are copied: a
-/// library may be unloaded, and a JIT may free its code.
+/// A module's tables. Tables in the program's own file are borrowed. Others are copied, because a
+/// library may be unloaded and a JIT may free its code.
 pub(crate) struct Tables {
     pub(crate) sites: Cow<'static, [[u32; 2]]>,
     pub(crate) places: Cow<'static, [[u32; 6]]>,
@@ -142,7 +142,7 @@ pub(crate) struct Tables {
 struct Known {
     first: Site,
     tables: Tables,
-    /// The tags, in the order in which the sites number them.
+    /// The tags, in the module's numbering.
     tags: Vec<TagId>,
 }
 
@@ -165,7 +165,7 @@ impl Registry {
         }
     }
 
-    /// Adds a module and the text of its tags, and returns its first site.
+    /// Adds a module. `tags` is the text of its tags. Returns its first site.
     pub(crate) fn add(
         &mut self,
         tables: Tables,
@@ -201,7 +201,7 @@ impl Registry {
         }
         if !has_constants() && self.kinds.values().any(|kind| kind & CONSTANT != 0) {
             CONSTANTS.store(true, Relaxed);
-            // From now on a write must check the previous state.
+            // From now on every write must check the previous state.
             let rows = std::mem::take(&mut self.rows);
             rows.iter().flatten().copied().flatten().for_each(Row::look);
             let left = rows.iter().filter(|row| row.is_none()).count();
@@ -243,8 +243,8 @@ impl Registry {
         })
     }
 
-    /// Returns whether two accesses are in one module, and in one function. A function of a header
-    /// is in every module that includes it.
+    /// Returns whether two accesses are in one module, and whether they are in one function. A
+    /// header's function counts as part of every module that includes it.
     pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
         let has = |module: usize, site: &Described| {
             let known = &self.modules[module];
@@ -265,13 +265,13 @@ impl Registry {
     }
 }
 
-/// Returns an access by a tag; 0 bytes means that the size is unknown.
+/// Returns an access with a tag. The size 0 means that the number of bytes is unknown.
 pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
     if bytes == 0 { tag.into() } else { Access::of_bytes(graph, tag, bytes) }
 }
 
-/// Returns whether an access is to one byte by a type that is a parent of others and a child of the
-/// root, such as C++'s `char`.
+/// Returns whether an access is to one byte of a type that is a child of the root and the parent of
+/// other types, such as C's `char`.
 fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     let is_top = |access| {
         let parent = graph.ty(access).parent();
@@ -281,7 +281,7 @@ fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     size == 1 && graph.tag(tag).is_ok_and(|tag| tag.base == tag.access && is_top(tag.access))
 }
 
-/// Adds a module's nodes to the merged graph, and returns its tags there.
+/// Adds a module's nodes to the graph of all modules. Returns its tags in that graph.
 fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     let places: HashMap<NodeId, usize> =
         own.nodes().enumerate().map(|(place, node)| (node, place)).collect();
@@ -300,45 +300,45 @@ fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
     Some(own.tags().map(|tag| graph.mark_tag(nodes[places[&own.tag_node(tag)]])).collect())
 }
 
-/// Returns a site's *kind*: the number of its tag and size; 0 for no site. All sites of a kind get
-/// the same answers.
+/// Returns a site's *kind*: a number for its tag and size, with flags; 0 for no site. The rule's
+/// answers depend only on kinds.
 #[inline]
 pub(crate) fn kind(site: Site) -> u32 {
     if site == 0 { 0 } else { cells::kind(site).load(Relaxed) }
 }
 
-/// Returns whether a site accesses characters.
+/// Returns whether a site accesses a character.
 pub(crate) fn is_of_characters(site: Site) -> bool {
     kind(site) & CHARACTER != 0
 }
 
-/// Returns whether a site's tag calls its memory constant.
+/// Returns whether a site's tag says that its memory is constant.
 pub(crate) fn is_constant(site: Site) -> bool {
     kind(site) & CONSTANT != 0
 }
 
-/// Returns whether any tag calls memory constant, so that a write must check the previous state.
+/// Returns whether any tag says that memory is constant, so that writes must check previous states.
 pub(crate) fn has_constants() -> bool {
     CONSTANTS.load(Relaxed)
 }
 
-/// Returns whether two sites have one tag and one size.
+/// Returns whether two sites have the same tag and size.
 #[inline]
 pub(crate) fn same_kind(a: Site, b: Site) -> bool {
     a == b || kind(a) == kind(b)
 }
 
-/// Returns whether a write over a write is reported.
+/// Returns whether a write over an earlier write is reported.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
 }
 
-/// Returns whether a read and a later write are reported.
+/// Returns whether a write over an earlier read is reported.
 pub(crate) fn remembers_readers() -> bool {
     READERS.load(Relaxed)
 }
 
-/// Returns whether the rule allows two kinds to share bytes; `None` if it cannot be asked.
+/// Returns whether the rule says that two kinds may alias; `None` if the lock is not available.
 #[inline]
 pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
     if a == b {
@@ -362,7 +362,7 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
     Some(may)
 }
 
-/// Returns the rules by which two accesses do not alias.
+/// Returns the rules that say that two accesses do not alias.
 pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
     let graph = registry.oracle.graph();
     let [a, b] = [a, b].map(|site| access(graph, (site.tag, site.size)));

@@ -1,20 +1,18 @@
-//! Interns the states of a granule's bytes: each combination has one number.
+//! Numbers the states of a granule's bytes: each combination of states has one number.
 //!
-//! Programs repeat themselves: few combinations occur, and few changes from one to another. A
-//! change that has been seen is found without a lock: among the last changes of its site, or in a
-//! cache for all sites. The rule is asked only when a change is seen first, since each
-//! contradiction is reported only once.
+//! A *granule* is 4 bytes of the program. A *site* is an access instruction, and its *kind* a
+//! number for its tag and size. A byte's *state* is the site that wrote it last, and one that has
+//! read it since.
 //!
-//! A number has a *class* in its low 14 bits, and an index among the combinations of that class
-//! above. The class says the kind (tag and size) of each byte's writer, but not which site it was.
-//! This is enough to judge a read: a read does not change the state. A write contradicts nothing.
+//! Few combinations and changes occur. A change that has occurred before is found without a lock,
+//! in the site's cache or in one for all sites. For a new change, the rule is asked.
 //!
-//! A read by a tag that calls its memory constant is remembered, and the class says that there was
-//! one. Then each write is judged as well.
+//! The low 14 bits of a number are its *class*, the rest an index in it. The class determines the
+//! kind of each byte's writer, not the site. This is enough to check a read, which does not change
+//! the state. A write is checked if a warning is possible or a tag says that memory is constant.
 //!
-//! With `reuse=1` (a read and a later write are reported) readers are remembered too. The class
-//! then says the kind of each byte's reader, and not its writer: a read by a kind that has read the
-//! bytes before changes nothing, and a write contradicts only readers.
+//! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then a class is
+//! for the kinds of readers, not of writers, because a write can only contradict readers.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -28,26 +26,25 @@ use crate::lock::{Lock, enter};
 use crate::report::report;
 use crate::sites::{self, Order, PROMISED, Site};
 
-/// An access to bytes: a read or write by a site. Without a site, an event after which nothing is
-/// known of the bytes.
+/// A read or write of bytes by a site. Without a site it clears the states of the bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Event {
     row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
-    /// Set if a write must be judged against the previous state, because a warning may result.
+    /// True if a write must be checked against the previous state, because a warning is possible.
     looks: bool,
     /// The number of bytes that the site accesses; 0 if known only at run time.
     pub(crate) size: u32,
-    /// The bytes of a granule that one entry of the site's row covers, a power of 2; 0 without a
-    /// row.
+    /// The number of bytes of a granule that one entry of the site's cache stands for, a power of
+    /// 2; 0 without a cache.
     unit: u8,
-    /// The bytes of the access after this granule, capped at `u16::MAX`.
+    /// The number of bytes of the access that follow this granule, at most `u16::MAX`.
     more: u16,
 }
 
-/// The site that last wrote a byte, and one that has read it since; 0 is none. By default a reader
-/// is stored only if its tag calls the memory constant.
+/// The site that last wrote a byte, and a site that has read it since; 0 for none. By default a
+/// reader is recorded only if its tag says that the memory is constant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 struct State {
     writer: Site,
@@ -57,8 +54,9 @@ struct State {
 type Granule = [State; GRANULE];
 
 impl State {
-    /// Returns the reader's kind as classes store it. It is marked if it contradicts the writer:
-    /// then each pair of sites is a report of its own. `None` if the rule cannot be asked.
+    /// Returns the reader's kind for use in a class, with the flag [`CONTRADICTS`] if it
+    /// contradicts the writer, so that each such pair of sites is reported. `None` if the rule
+    /// cannot be asked.
     fn reader_kind(self) -> Option<u32> {
         let (writer, reader) = (sites::kind(self.writer), sites::kind(self.reader));
         let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader)?;
@@ -66,55 +64,55 @@ impl State {
     }
 }
 
-/// Marks a reader's kind that contradicts the writer. No kind has this bit.
+/// The flag for a reader's kind that contradicts the writer. Kinds do not use this bit.
 const CONTRADICTS: u32 = 1 << 31;
 
-/// The class of all combinations after the classes have run out: it allows no conclusion.
-/// `OTHER_CLASS + 1` is the class of no combination.
+/// The class of further combinations once there are no free classes: nothing is known of it.
+/// `OTHER_CLASS + 1` is not the class of any combination.
 const OTHER_CLASS: u32 = CLASS - 1;
-/// The most combinations of a class. Changes to further combinations are forgotten.
+/// The largest number of combinations in a class. Changes to further ones are not recorded.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 
-/// The number of sites in a combination.
+/// The number of sites in a combination: a writer and a reader for each byte.
 const WIDTH: usize = 2 * GRANULE;
 
-/// All combinations by number. Number 0 of class 0 says that nothing is known.
+/// All combinations. Number 0 of class 0 means that nothing is recorded for the granule.
 #[derive(Default)]
 struct States {
-    /// For each class, its combinations one after another: the writers of the bytes, then the
-    /// readers.
+    /// The combinations of each class, one after another. Each lists the writers of the bytes, then
+    /// the readers.
     lists: Vec<Vec<Site>>,
-    /// The numbers of all combinations, hashed by combination.
+    /// The number of each combination, hashed by the combination.
     numbers: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The class for each combination of writers' or readers' kinds.
+    /// The class for each combination of writers' kinds, or of readers' kinds.
     classes: HashMap<[u32; GRANULE], u32>,
-    /// The pairs of kinds that were compared: the earlier access's, then the later's.
+    /// The pairs of kinds that were compared, the earlier access first.
     met: HashSet<(u32, u32)>,
 }
 
 static STATES: Lock<Option<States>> = Lock::new(None);
 
-/// A change that has been seen, and the number that it leads to. The first word is the exclusive or
-/// of both: if another thread has written only half of the entry, it does not match.
+/// A cached change and the number that results. `check` is the exclusive or of both, so an entry of
+/// which another thread has written only one half does not match.
 #[repr(C)]
 pub(crate) struct Seen {
     check: AtomicU64,
     number: AtomicU64,
 }
 
-/// A hash table of the last changes by all sites. Instrumented modules read it. Only a small part
-/// is used at first, so that few pages are touched. It doubles whenever as many new changes were
-/// counted as it has entries.
+/// A hash table of the last changes of all sites. Instrumented modules read it. At first only a
+/// small part is used, so that few pages are touched. That part doubles after as many new changes
+/// as it has entries.
 #[unsafe(export_name = "__tbaa_witness_changes")]
 pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
     [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CHANGES_BITS];
 
-/// The number of hash bits that are shifted out: 64 less the table's bits.
+/// The number of hash bits to shift out: 64 minus the table's bits.
 #[unsafe(export_name = "__tbaa_witness_changes_shift")]
 pub(crate) static SHIFT: AtomicU64 = AtomicU64::new(64 - 10);
 
-/// Counts a new change, and doubles the table if it is full.
+/// Counts a new change, and doubles the table after as many as it has entries.
 fn count() {
     static NEW: AtomicU64 = AtomicU64::new(0);
     let bits = 64 - SHIFT.load(Relaxed);
@@ -124,43 +122,43 @@ fn count() {
     }
 }
 
-/// A site's last accesses. Modules compare with their rows before they call this library. All
-/// values that are compared are stored inverted, so that an empty row matches nothing.
+/// A site's cache. Instrumented modules look here before they call this library. Values that are
+/// compared are stored inverted, so that an empty cache matches nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// For a read, a class that the site neither changes nor contradicts. For a write of
-    /// characters, the class of a granule that holds only characters: the granule becomes the
-    /// site's.
+    /// For a read, a class that the read neither changes nor contradicts. For a write of
+    /// characters, the class in which all bytes have characters: the result is then
+    /// [`number`](Self::number).
     class: AtomicU32,
-    /// The number that a write by the site leaves. A read of part of a granule stores the class
-    /// that it met first, with its position in the granule.
+    /// For a write, the number that results. For a read of part of a granule, the class that it
+    /// found first, and the position in the granule.
     number: AtomicU32,
-    /// The number that a write of whole granules leaves, not inverted; 0 if the previous state
-    /// matters.
+    /// The number that results from a write of whole granules, not inverted. 0 if the result
+    /// depends on the previous state.
     always: AtomicU32,
-    /// The number of the site's entries.
+    /// The index of the site's [entries](Entries), 0 if it has none.
     entries: AtomicU32,
 }
 
-/// Returns the index of the entry for a value and a position in the granule.
+/// Returns the index of the entry for a value and a position in a granule.
 fn place(value: u32, part: u32) -> usize {
     value.wrapping_add(part << 1) as usize % ENTRIES
 }
 
 impl Row {
-    /// Makes all later writes check the previous state.
+    /// Makes all later writes of the site check the previous state.
     pub(crate) fn look(&self) {
         self.always.store(0, Release);
     }
 
-    /// Returns the site's entries. They are allocated on first use.
+    /// Returns the site's entries, which are allocated on first use.
     fn entries(&self) -> Option<&'static Entries> {
         static LAST: AtomicU32 = AtomicU32::new(0);
         let mut number = self.entries.load(Acquire);
         if number == 0 {
             let next = |last: u32| (last < MAX_SITES).then_some(last + 1);
             let own = LAST.fetch_update(Relaxed, Relaxed, next).ok()? + 1;
-            // If another thread allocated the entries first, its number is used.
+            // Another thread may have allocated the entries first. Then its index is used.
             number = self
                 .entries
                 .compare_exchange(0, own, AcqRel, Acquire)
@@ -170,7 +168,7 @@ impl Row {
     }
 }
 
-// Checks have these places as numbers.
+// Instrumented modules contain these offsets as numbers.
 const _: () = assert!(
     size_of::<Row>() == ROW * size_of::<u64>()
         && std::mem::offset_of!(Row, class) == 0
@@ -192,7 +190,7 @@ impl Event {
 
     pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row, looks: bool) -> Self {
         if site == 0 {
-            // Events without a site do not use a row.
+            // An event without a site has no cache.
             return Event { reads, size, ..Event::CLEAR };
         }
         let unit = if matches!(size, 1 | 2) { size as u8 } else { 4 };
@@ -207,7 +205,7 @@ impl Event {
         if !self.reads {
             return State { writer: self.site, reader: 0 };
         }
-        // The first reader stays: others with its tag add nothing.
+        // The first reader is not replaced by another with the same tag.
         let stays = sites::is_constant(state.reader)
             || !sites::is_constant(self.site)
                 && (!sites::remembers_readers()
@@ -215,8 +213,8 @@ impl Event {
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
-    /// Reports contradictions between the event and bytes that have one state. Returns true if
-    /// there is none; `None` if the rule cannot be asked.
+    /// Reports the contradictions between this access and earlier ones to bytes with one state.
+    /// Returns whether there are none; `None` if the rule cannot be asked.
     fn check(self, state: State, address: usize, bytes: usize) -> Option<bool> {
         let check = |order, first| {
             if first == 0 {
@@ -239,8 +237,9 @@ impl Event {
         }
     }
 
-    /// Stores a change in the site's entries: a read that holds for a whole class, or a write of
-    /// part of a granule. Accesses to part of a granule have one entry for each part.
+    /// Caches a change in the site's entries: a read that leaves a whole class unchanged, or a
+    /// write of part of a granule. Accesses to part of a granule use one entry for each position in
+    /// it.
     fn remember(self, old: u32, mask: u8, new: u32) {
         let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
         let (key, by) = if self.reads { (class, class) } else { (!old, index) };
@@ -257,7 +256,7 @@ impl Event {
         let Some(entries) = self.row.entries() else { return };
         let first = self.row.class.load(Relaxed);
         if is_new && self.reads && first != 0 {
-            // The class in the row becomes one of several entries.
+            // The class in the cache becomes one of several.
             (0..GRANULE as u32).step_by(self.unit.into()).for_each(|part| {
                 entries[place(first, part)].store(first.into(), Relaxed);
             });
@@ -268,7 +267,7 @@ impl Event {
         }
     }
 
-    /// Fills the site's row at its first event.
+    /// Fills the site's cache at its first access.
     #[cold]
     fn introduce(self) {
         let readers = sites::remembers_readers();
@@ -283,7 +282,7 @@ impl Event {
         if self.reads && class != OTHER_CLASS {
             self.row.class.store(!class & CLASS, Release);
         } else if !self.reads {
-            // If earlier reads or writes are judged, a write must check the previous state.
+            // If writes are checked, a write depends on the previous state.
             let matters = readers || self.looks || sites::judges_stores() || sites::has_constants();
             self.row.always.store(if matters { 0 } else { number }, Release);
             self.row.number.store(!number, Release);
@@ -295,14 +294,14 @@ impl Event {
 }
 
 impl Event {
-    /// Returns how many following bytes of the access have the same earlier access `first`: the
-    /// first byte's report covers them.
+    /// Returns the number of bytes after `from` in this access that have the same earlier access
+    /// `first`, so that one report is enough for all.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
             Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),
             Order::WriteRead | Order::WriteWrite => sites::same_kind(state.writer, first),
         };
-        // If the access covers only part of this granule, it ends there.
+        // An access that covers only part of this granule ends in it.
         let most = if from.is_multiple_of(GRANULE) { usize::from(self.more) } else { 0 };
         let mut bytes = 0;
         while bytes < most {
@@ -319,8 +318,8 @@ impl Event {
     }
 }
 
-/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether the
-/// rule allows them; `None` if it cannot be asked.
+/// Reports two accesses to the same bytes if the rule says that they do not alias. Returns whether
+/// the rule allows them; `None` if it cannot be asked.
 #[inline]
 fn judge(
     order: Order,
@@ -340,14 +339,14 @@ fn judge(
     Some(agrees)
 }
 
-/// A change as one word: the old number, the site, the mask of bytes, and a low bit that is always
-/// set.
+/// Returns a change as one word: the old number, the site, the mask of bytes, and a low bit that is
+/// always set.
 #[inline(always)]
 pub(crate) fn change(old: u32, mask: u8, site: Site) -> u64 {
     u64::from(old) << 32 | u64::from(site) << SITE_SHIFT | u64::from(mask) << MASK_SHIFT | 1
 }
 
-/// Returns the site of a change; `None` if the word is not a change.
+/// Returns the site of a change; `None` if the word is no change.
 #[inline(always)]
 pub(crate) fn site(change: u64) -> Option<Site> {
     (change & 1 != 0).then_some(change as u32 >> SITE_SHIFT)
@@ -358,7 +357,7 @@ fn slot(change: u64) -> &'static Seen {
     &CHANGES[(change.wrapping_mul(MIX) >> SHIFT.load(Relaxed)) as usize]
 }
 
-/// Returns a granule's new number after an event on the bytes in `mask`, if the change is cached.
+/// Returns a granule's number after an access to the bytes in `mask`, if the change is cached.
 #[inline(always)]
 pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     let class = !old & CLASS;
@@ -371,7 +370,7 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     (slot.check.load(Relaxed) ^ number == change).then_some(number as u32)
 }
 
-/// Returns a granule's new number after an event, without the cache. Reports contradictions, and
+/// Returns a granule's number after an access, without the caches. Reports contradictions, and
 /// fills the caches.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
@@ -410,7 +409,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
     let kinds = [a, b, c, d];
-    // If the lock is not available the granule is forgotten, and the change is not cached.
+    // Without the lock the granule's states are cleared, and the change is not cached.
     let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
     let new = new.unwrap_or_else(|| {
         FORGOTTEN.fetch_add(1, Relaxed);
@@ -421,21 +420,21 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     count();
-    // True if the result holds for all combinations of the old number's class.
+    // True if the result is the same for all combinations of the old number's class.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
         && match readers {
             true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
             false => agrees,
         };
-    // A read's class may be stored in the row if the read agrees with all bytes of the granule, not
-    // only its own.
+    // The site may skip all granules of a class only if it agrees with all their bytes, not only
+    // with those that it reads.
     let agrees_with = |kind: &u32| {
         let kind = kind & !PROMISED;
         kind == 0 || sites::may_alias(kind, sites::kind(event.site)) == Some(true)
     };
     let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
-    // A read that has met only one class needs no entries.
+    // A read that has found only one class needs no entries.
     let is_first = of_class && event.row.class.load(Relaxed) == 0;
     if (alike || !event.reads) && !(is_first && event.row.entries.load(Relaxed) == 0) {
         event.remember(old, mask, new);
@@ -446,9 +445,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// Makes a granule all characters if it holds nothing else, or else removes the characters. Only a
-/// pointer contradicts a character, and a pointer fills the granule. This keeps the states of text
-/// few: otherwise each combination of four writers would have its own.
+/// If a granule has only characters, makes `site` the writer of all its bytes. Otherwise removes
+/// the characters: only a pointer contradicts a character, and a pointer fills the granule. Without
+/// this, text would have a combination for every four writers.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
@@ -461,20 +460,20 @@ fn together(before: &Granule, granule: &mut Granule, site: Site) {
     }
 }
 
-/// The number of changes that were forgotten because a class was full.
+/// The number of changes that were not recorded because a class was full.
 static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of changes that were forgotten because a class was full.
+/// Returns the number of changes that were not recorded because a class was full.
 pub(crate) fn forgotten() -> u64 {
     FORGOTTEN.load(Relaxed)
 }
 
-/// Returns how many pairs of kinds were compared because they touched the same bytes.
+/// Returns how many pairs of kinds were compared because they accessed the same bytes.
 pub(crate) fn met() -> usize {
     with(|states| states.met.len()).unwrap_or(0)
 }
 
-/// Returns `None` if the lock is not available.
+/// Calls `act` with the table. Returns `None` if the lock is not available.
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
@@ -491,13 +490,13 @@ impl States {
 
     fn of(lists: &[Vec<Site>], number: u32) -> Granule {
         let list = lists.get((number & CLASS) as usize).map_or(&[][..], Vec::as_slice);
-        // The program may have overwritten a cell by accident, so the number may be invalid.
+        // The program may have overwritten a cell by mistake, so the number may be invalid.
         let sites = list.chunks_exact(WIDTH).nth((number >> CLASS_BITS) as usize);
         let site = |at: usize| sites.and_then(|sites| sites.get(at)).copied().unwrap_or(0);
         std::array::from_fn(|at| State { writer: site(at), reader: site(at + GRANULE) })
     }
 
-    /// Returns the class for these kinds of writers or readers.
+    /// Returns the class for these kinds of writers or readers, a new one if necessary.
     fn class(&mut self, kinds: [u32; GRANULE]) -> u32 {
         let next = self.classes.len() as u32;
         if next < OTHER_CLASS {
@@ -507,7 +506,8 @@ impl States {
         }
     }
 
-    /// Returns the number of a combination with these kinds; `None` if its class is full.
+    /// Returns the number of a combination, whose class has these kinds; `None` if the class is
+    /// full.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
         let hash = self.hasher.hash_one(granule);
         if let Some(number) = self.numbers.find(hash, |&number| self.granule(number) == *granule) {

@@ -6,28 +6,28 @@ use std::ffi::CStr;
 
 use crate::lock::Lock;
 
-/// Returns a C++ function's name in the source, or the symbol itself for other functions.
+/// Returns the demangled name of a C++ function, or the symbol itself for other functions.
 pub(crate) fn source_name(symbol: &str) -> String {
     tbaa_ir::demangled_function(symbol.as_bytes()).unwrap_or_else(|| symbol.to_owned())
 }
 
-/// A function that contains an address. If functions are inlined there, the innermost comes first.
+/// A function that contains an address. Inlined functions have frames of their own.
 #[derive(Clone)]
 pub(crate) struct Frame {
-    /// The function's name, or the file and offset if it has none.
+    /// The function's name, or [`place`](Self::place) if it has none.
     pub(crate) function: String,
     /// The source file; empty without debug information.
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// The file and offset: `prog+0x11a5`.
+    /// The file's name and the offset in it: `prog+0x11a5`.
     pub(crate) place: String,
 }
 
-/// A cache of results: a lookup takes milliseconds.
+/// A cache of frames by address, because a lookup takes milliseconds.
 static KNOWN: Lock<Option<HashMap<usize, Vec<Frame>>>> = Lock::new(None);
 
-/// Returns the functions that contain a code address, at least one.
+/// Returns the functions that contain a code address, innermost first: at least one.
 pub(crate) fn frames(address: usize) -> Vec<Frame> {
     let Some(mut known) = KNOWN.take() else { return vec![plain(address)] };
     let known = known.get_or_insert_with(HashMap::new);
@@ -41,17 +41,17 @@ fn resolve(address: usize) -> Vec<Frame> {
     let plain = plain(address);
     let file = linked(address).1;
     if SYSTEM.iter().any(|folder| file.starts_with(folder)) {
-        // Reading their debug information takes as much memory as a typical program.
+        // Reading the debug information of system libraries takes too much memory.
         return vec![plain];
     }
     let mut found = Vec::new();
-    // The crate expects a return address, and looks one byte before.
+    // The crate expects a return address, and looks up the byte before it.
     let at = std::ptr::without_provenance_mut(address.wrapping_add(1));
-    // SAFETY: the lock on `KNOWN` is held, so no other thread resolves.
+    // SAFETY: this thread holds the lock of `KNOWN`, so no other thread calls this.
     unsafe {
         backtrace::resolve_unsynchronized(at, |symbol| {
             let path = symbol.filename().map(|path| path.display().to_string());
-            // A C function may have the name of a mangled C++ type: `g` would become a type.
+            // Do not demangle C names: `g` is also the mangled name of a C++ type.
             let name = symbol.name().map(|name| match name.as_str() {
                 Some(plain) if !plain.starts_with("_Z") && !plain.starts_with("_R") => {
                     plain.to_owned()
@@ -70,7 +70,7 @@ fn resolve(address: usize) -> Vec<Frame> {
     if found.is_empty() { vec![plain] } else { found }
 }
 
-/// Returns what the dynamic linker knows about an address.
+/// Returns a frame without debug information, from the dynamic linker.
 fn plain(address: usize) -> Frame {
     let (name, file, offset) = linked(address);
     let place = match &file[..] {
@@ -81,14 +81,14 @@ fn plain(address: usize) -> Frame {
     Frame { function, file: String::new(), line: 0, column: 0, place }
 }
 
-/// A file's name without its folder, and an offset in it.
+/// Returns a file's name without its folder, with an offset.
 fn place_in(file: &str, offset: usize) -> String {
     format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or(file))
 }
 
-/// Returns the linked symbol's name, the file, and the offset in the file.
+/// Returns the name of the symbol at an address, its file, and the offset in the file.
 fn linked(address: usize) -> (Option<String>, String, usize) {
-    // SAFETY: all zero is a valid value, and `dladdr` fills it in.
+    // SAFETY: all zeros is a valid value, and `dladdr` fills it in.
     let (known, info) = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         (libc::dladdr(std::ptr::without_provenance(address), &mut info) != 0, info)
@@ -96,14 +96,14 @@ fn linked(address: usize) -> (Option<String>, String, usize) {
     if !known || info.dli_fname.is_null() {
         return (None, String::new(), 0);
     }
-    // SAFETY: `dladdr` returns strings that live as long as the file is loaded.
+    // SAFETY: the strings of `dladdr` exist as long as the file is loaded.
     let string =
         |at: *const libc::c_char| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned();
     let name = (!info.dli_sname.is_null()).then(|| string(info.dli_sname));
     (name, string(info.dli_fname), address.wrapping_sub(info.dli_fbase.addr()))
 }
 
-/// Returns whether a function belongs to another file, and this address is its PLT entry.
+/// Returns whether this address is the PLT entry for a function of another file.
 pub(crate) fn is_entry(function: usize) -> bool {
     const SYMBOL: libc::c_int = 1;
     unsafe extern "C" {
@@ -115,7 +115,7 @@ pub(crate) fn is_entry(function: usize) -> bool {
         ) -> libc::c_int;
     }
     let mut symbol = std::ptr::null();
-    // SAFETY: all zero is a valid value. The symbol that is found is the file's own, which stays.
+    // SAFETY: all zeros is a valid value. The symbol belongs to a file that stays loaded.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         let at = std::ptr::without_provenance(function);
@@ -129,7 +129,7 @@ pub(crate) fn linked_name(function: usize) -> Option<String> {
     linked(function).0.or_else(|| Some(frames(function).pop()?.function))
 }
 
-/// Returns the variable at an address, or the file that contains it.
+/// Returns the variable at an address, or else the file that contains the address.
 pub(crate) fn variable(address: usize) -> Option<String> {
     let (name, file, offset) = linked(address);
     (!file.is_empty()).then(|| {
@@ -149,14 +149,14 @@ impl std::fmt::Display for Frame {
         match (&self.file[..], self.line) {
             ("", _) if self.function == self.place => Ok(()),
             ("", _) => write!(f, " ({})", self.place),
-            // Code that belongs to no line.
+            // The code belongs to no line.
             (file, 0) => write!(f, " ({})", short(file)),
             (file, line) => write!(f, " ({}:{line}:{})", short(file), self.column),
         }
     }
 }
 
-/// Returns a path relative to the current folder if it lies below it.
+/// Returns the path relative to the current folder if the file is in it, or else the whole path.
 fn short(file: &str) -> &str {
     let here = std::env::current_dir().ok();
     let rest = here.as_deref().and_then(|here| std::path::Path::new(file).strip_prefix(here).ok());

@@ -1,4 +1,4 @@
-//! The tag of an access at the end of a path.
+//! Determines the base type, access type and offset of the tag for a path.
 
 use super::{AccessInfo, Policy, TaggedTypes};
 use crate::declare::DeclId;
@@ -33,7 +33,7 @@ impl TaggedTypes {
         AccessInfo::Untagged { reason }
     }
 
-    /// clang: `CodeGenFunction::EmitLValueForField`, `EmitArraySubscriptExpr`.
+    /// Determines the access under policy `clang`. clang: `EmitLValueForField` and others.
     fn clang_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut access = self.bare(resolved.start);
         let mut container = resolved.start;
@@ -45,7 +45,7 @@ impl TaggedTypes {
                 (_, AccessInfo::MayAlias { .. }) => access,
                 (Step::Lane { .. }, AccessInfo::Ordinary { .. }) => {
                     match self.types.kind(container) {
-                        // A lane is taken out of the whole vector.
+                        // clang loads the whole vector, and extracts the lane.
                         DeclKind::Vector { .. } => access,
                         _ => self.bare(ty),
                     }
@@ -55,7 +55,7 @@ impl TaggedTypes {
             container = ty;
         }
         match (access, self.types.kind(resolved.end())) {
-            // A copy is of the object, wherever it is.
+            // A copy of a whole record has the record's type, wherever the record is.
             (AccessInfo::Ordinary { .. } | AccessInfo::MayAlias { .. }, DeclKind::Record(_)) => {
                 self.bare(resolved.end())
             }
@@ -63,7 +63,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns an access of which only the type is known.
+    /// Returns an access to a whole object of a type, without a base type around it.
     fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {
@@ -87,7 +87,7 @@ impl TaggedTypes {
             return AccessInfo::MayAlias { size: Size::Unknown };
         };
         if field.base {
-            // A cast to a base class starts afresh.
+            // A cast to a base class begins a new base type.
             return self.bare(field.ty);
         }
         if of.may_alias || of.union || vector {
@@ -99,7 +99,7 @@ impl TaggedTypes {
         AccessInfo::Ordinary { base, ty: field.ty, offset, size }
     }
 
-    /// Every access is to bytes of the object that the path starts in.
+    /// Determines the access under policy `rfc`: its base is the object in which the path starts.
     fn rfc_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut base = resolved.start;
         let mut ty = resolved.start;
@@ -114,7 +114,7 @@ impl TaggedTypes {
                     let field = &record.fields[index as usize];
                     let mut at = field.offset / 8;
                     if field.bits.is_some() {
-                        // C11: the bit-fields around it are one memory location.
+                        // C11: adjacent bit-fields are one memory location.
                         ty = self.types.char();
                         let (start, bytes) = self.types.unit(record, index as usize);
                         (at, size) = (start, Size::Bytes(bytes));

@@ -1,4 +1,4 @@
-//! Tags of accesses that clang compiled.
+//! Translates tags that clang has written into tags of the declared types.
 
 use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;
@@ -8,23 +8,22 @@ use crate::extent::Size;
 use crate::graph::{Graph, Tag, TagId, TypeId, is_clang_root};
 use tbaa_types::demangle::demangled;
 
-/// clang's name for the type that aliases everything.
+/// clang's name for the type that may alias everything.
 const CHAR: &str = "omnipotent char";
-/// The deepest nesting followed, which is that of real structs many times over.
+/// The limit of nesting, many times that of real structs.
 const DEEPEST: usize = 1 << 10;
 
 impl TaggedTypes {
-    /// Returns the tag under these declarations for an access that clang tagged in another module,
-    /// so that accesses of a runtime's C functions and of a front end's code belong to one tree of
-    /// types.
+    /// Returns the tag of the declared types for an access that clang tagged in another module. So
+    /// accesses by a runtime's C functions and by a front end's code use one type tree.
     ///
-    /// An access to a member of a struct that is declared here becomes an access to that member.
-    /// Any other becomes an access of which only the type is known: clang's type if it is declared,
-    /// else the nearest declared type above it, finally `char`. So the new tag may alias everything
-    /// that clang's may. `None` for a tag that is not under clang's root, or malformed: such an
-    /// access must stay untagged.
+    /// An access to a member of a declared struct becomes an access to that member. Any other
+    /// access gets a tag for a scalar type: clang's access type if it is declared, else its nearest
+    /// declared ancestor, which can be `char`. So the new tag may alias everything that clang's tag
+    /// may alias. Returns `None` for a tag that is malformed or not under clang's root: the access
+    /// must stay untagged.
     ///
-    /// Structs are identified by name: two structs of one name must be the same.
+    /// Structs are identified by name. Two structs with the same name must be the same.
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -50,13 +49,13 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::OtherType`] if the member has another type in the other module: for example,
-    /// a struct that is declared with a `long` while the header has a `long long`.
+    /// [`DeclareError::OtherType`] if the member has another type in the other module, for example
+    /// if a struct is declared with a `long` but has a `long long` in the header.
     /// [`DeclareError::Build`] if the graph is full.
     ///
     /// # Panics
     ///
-    /// If `tag` was issued by another graph than `clang`.
+    /// If `tag` belongs to another graph than `clang`.
     pub fn adopt(
         &mut self,
         graph: &mut Graph,
@@ -76,11 +75,11 @@ impl TaggedTypes {
             let ours = self.node_of(graph, resolved.end())?;
             let equal = base == access
                 || ours.is_some_and(|ours| graph.ty(ours).name() == clang.ty(access).name());
-            // clang writes `char` for unknown types, which fits any type.
+            // clang writes `char` for types that it does not know. It fits any type.
             let vague = name(access) == Some(CHAR);
             let size = name(access).and_then(|name| self.scalar_named(name));
             let size = size.and_then(|ty| self.types.size_of(ty));
-            // A pointer to a struct and one to `void`, a scalar and one below it.
+            // Accept a type and its ancestor, such as a pointer to a struct and one to `void`.
             let alike = ours.is_some_and(|ours| {
                 (stands_below(graph, ours, clang, access)
                     || stands_below(clang, access, graph, ours))
@@ -99,7 +98,7 @@ impl TaggedTypes {
                 return Ok(Some(tag));
             }
         }
-        // The first type above that is known here.
+        // Use the nearest ancestor that is declared.
         let above = std::iter::successors(Some(access), |&ty| clang.ty(ty).parent());
         for ty in above.take(DEEPEST) {
             if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
@@ -112,15 +111,15 @@ impl TaggedTypes {
         Ok(None)
     }
 
-    /// Returns the declared struct or union that clang's node of this name is of:
-    /// in C++ the name is mangled.
+    /// Returns the declared struct or union for which clang writes a node with this name. In C++
+    /// the name is mangled.
     pub fn record_of_clang(&self, name: &str) -> Option<DeclId> {
         let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;
         Some(id)
     }
 
-    /// The scalar or pointer that clang's node of this name is of.
+    /// Returns the declared scalar or pointer for which clang writes a node with this name.
     fn scalar_named(&mut self, name: &str) -> Option<DeclId> {
         if name == "any pointer" {
             return self.pointer_to("void", 1);
@@ -154,8 +153,8 @@ impl TaggedTypes {
         self.types.ty(&format!("{pointee} {}", "*".repeat(depth))).ok()
     }
 
-    /// Returns the member of a struct that starts at an offset and has no members itself, or the
-    /// whole struct. `None` if the path goes through a union, or ends at a bit-field.
+    /// Returns the innermost member that starts at an offset in a struct, or the whole struct if
+    /// `whole`. Returns `None` if the member is in a union or is a bit-field.
     fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<ResolvedPath> {
         let mut resolved =
             ResolvedPath { volatile: false, immutable: false, start: record, steps: Vec::new() };
@@ -186,8 +185,8 @@ impl TaggedTypes {
     }
 }
 
-/// Returns whether a scalar is below the type with the name of `above` in another graph. Everything
-/// is below `char`, so that counts as no.
+/// Returns whether a scalar has an ancestor with the same name as `above` in another graph. Returns
+/// false if `above` is `char`, which is an ancestor of all scalars.
 fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {
         return false;
@@ -196,7 +195,7 @@ fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> boo
     chain.take(DEEPEST).any(|ty| graph.ty(ty).name() == Some(name))
 }
 
-/// Returns `A::B` for `_ZTSN1A1BE`; other names unchanged.
+/// Returns the demangled name: `A::B` for `_ZTSN1A1BE`. Returns other names unchanged.
 fn source_name(name: &str) -> String {
     demangled(name.as_bytes()).unwrap_or_else(|| name.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The accesses of a copy of a whole type.
+//! Makes `tbaa.struct` nodes, which list the accesses of a copy of a whole type.
 
 use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;
@@ -6,12 +6,12 @@ use crate::declare::{DeclId, DeclareError};
 use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Graph};
 
-/// The most members in a list. clang lists members one by one; a longer list would not help.
+/// The largest number of entries in a node, which lists members one by one.
 const LONGEST: usize = 1 << 16;
 
 impl TaggedTypes {
     /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a whole
-    /// struct, and uses this node instead. `None` if clang attaches neither to a copy.
+    /// struct and uses this node instead. Returns `None` if clang writes neither for such a copy.
     ///
     /// # Errors
     ///
@@ -35,15 +35,15 @@ impl TaggedTypes {
         Ok(Some(graph.builder().struct_copy(&entries)?))
     }
 
-    /// Returns offset, size and type of each part in ascending order; `None`
-    /// if a flexible array makes the size uncertain.
+    /// Returns the offset, size and type of each scalar in a type, in ascending order. Returns
+    /// `None` if the type has a flexible array, so that a copy's size is unknown.
     ///
     /// clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
         let types = &self.types;
         let char = types.char();
         let mut parts = Vec::new();
-        // The open records: their offset, and the next member.
+        // The records that contain the current member: type, offset, next member, may-alias flag.
         let mut stack = vec![(ty, 0_u64, 0, false)];
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);
@@ -67,7 +67,7 @@ impl TaggedTypes {
             let may_alias = may_alias || types.record(field.ty).is_some_and(|r| r.may_alias);
             match field.bits {
                 None => stack.push((field.ty, at.saturating_add(field.offset / 8), 0, may_alias)),
-                // One entry for the bit-fields that share a memory location.
+                // Bit-fields that share a memory location have one entry.
                 Some(1..) if next == 0 || record.fields[next - 1].bits.is_none_or(|b| b == 0) => {
                     let (offset, size) = types.unit(record, next);
                     parts.push((at.saturating_add(offset), size, char));

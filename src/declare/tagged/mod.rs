@@ -1,4 +1,4 @@
-//! From declared types to TBAA nodes and tags, under a policy.
+//! Makes TBAA nodes and tags for declared types, under a policy.
 
 mod access;
 mod adopt;
@@ -12,24 +12,26 @@ use crate::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 
-/// The policy by which declared types become TBAA.
+/// The way in which declared types become TBAA metadata.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Policy {
-    /// The old format as clang 22 emits it. Stock LLVM understands it best, and it can be linked
-    /// with C. Members of unions and arrays in structs are `char`; bit-fields have no tag.
+    /// The old format, as clang 22 writes it. LLVM understands it best, and the module can be
+    /// linked with C. Members of unions and arrays in structs have the type `char`. Bit-fields have
+    /// no tag.
     #[default]
     Clang,
-    /// The size-aware format of the 2017 RFC: unions are types with overlapping members, for the
-    /// rules [`Union`](crate::AliasRule::Union) and [`UnionStrict`](crate::AliasRule::UnionStrict).
-    /// LLVM itself follows only the last member of a union.
+    /// The size-aware format of the RFC of 2017. A union is a type with overlapping members, for
+    /// the rules [`Union`](crate::AliasRule::Union) and
+    /// [`UnionStrict`](crate::AliasRule::UnionStrict). LLVM itself considers only the last member
+    /// of a union.
     Rfc,
 }
 
 impl Policy {
-    /// Returns the format of the nodes.
+    /// Returns the format of the nodes that the policy makes.
     pub fn format(self) -> Format {
         match self {
             Policy::Clang => Format::Old,
@@ -41,42 +43,42 @@ impl Policy {
 /// The bits of a bit-field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BitRange {
-    /// The offset of the first bit, in bits from the same start as [`Place::offset`].
+    /// The offset of the first bit, in bits. It counts from the same start as [`Place::offset`].
     pub first: u64,
     /// The number of bits.
     pub width: u32,
 }
 
-/// The place of a path, resolved once for all accesses there.
+/// A resolved path, for all accesses to the memory that it denotes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Place {
-    /// The tag of the access; `None` if the policy has none, so that the access must stay untagged.
+    /// The tag for an access; `None` if the policy has none and the access must stay untagged.
     pub tag: Option<TagId>,
     /// The type of the accessed memory.
     pub ty: DeclId,
-    /// Bytes from the target of the path's last pointer, or from the start of its first type.
-    /// Variable indices count as 0.
+    /// The offset in bytes from the target of the path's last pointer, or from the start of its
+    /// first type. Variable indices count as 0.
     pub offset: u64,
-    /// The bits of a bit-field.
+    /// The bits, if the path ends at a bit-field.
     pub bits: Option<BitRange>,
-    /// Bytes of the type; 0 of a flexible array.
+    /// The size of the type in bytes; 0 for a flexible array.
     pub size: u64,
-    /// The most bytes of an access here: those of the type, or of a bit-field's storage unit.
-    /// Unknown if it contains a flexible array: the place is the record and its tail.
+    /// The largest number of bytes that an access may touch: the size of the type, or of a
+    /// bit-field's storage unit. Unknown if the type contains a flexible array.
     pub extent: Size,
-    /// The most bytes of a run of whole elements: a fill, a copy of several records, a vector. For
-    /// a path that ends at an element, the array's bytes; behind a pointer, and for a type alone,
-    /// unknown. A member that is not an element has no run: then it equals the extent.
+    /// The largest number of bytes of consecutive elements that one access may touch, such as a
+    /// fill of an array. For an array's element, the bytes to the array's end. Unknown behind a
+    /// pointer and for a type alone. For other members, the same as `extent`.
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
-    /// False if `align` is 1 only because the alignment is unknown. This is so for a scalar of
-    /// alignment 1 other than `char`, such as a [region](Declarations::region) of any bytes.
+    /// False if `align` is 1 because the alignment is unknown. This holds for a scalar of alignment
+    /// 1 other than `char`, such as a [region](Declarations::region) of bytes.
     pub aligned: bool,
-    /// True if the type is a pointer.
+    /// True if the type of the accessed memory is a pointer.
     pub pointer: bool,
-    /// True if the place is in a union. Under [`Policy::Clang`] its tag, if any, is then that of `char`.
+    /// True if the memory is in a union. Then a tag under [`Policy::Clang`] is that of `char`.
     pub in_union: bool,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
@@ -84,7 +86,7 @@ pub struct Place {
     pub immutable: bool,
 }
 
-/// Declared types under a policy: makes their nodes and tags in a graph on demand.
+/// Declared types with a policy. Makes their nodes and tags in a graph when they are needed.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -119,37 +121,37 @@ pub struct TaggedTypes {
     types: Declarations,
     policy: Policy,
     root: Option<TypeId>,
-    /// Nodes by [`DeclId`]; `Some(None)` for a type that has none.
+    /// The node of each type, by the index of its [`DeclId`]; `Some(None)` if it has no node.
     nodes: Vec<Option<Option<TypeId>>>,
     /// The nodes of `void *`, `void **`, ...
     any_pointers: Vec<TypeId>,
 }
 
-/// The meaning of an access for TBAA.
+/// An access as TBAA describes it.
 ///
 /// clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AccessInfo {
-    /// It has no tag.
+    /// An access without a tag.
     Untagged { reason: &'static str },
-    /// It may alias everything.
+    /// An access that may alias everything.
     MayAlias { size: Size },
     Ordinary {
-        /// `None` for the accessed type itself.
+        /// The base type; `None` if it is the access type.
         base: Option<DeclId>,
         ty: DeclId,
-        /// Bytes from the start of the base.
+        /// The offset in bytes from the start of the base type.
         offset: u64,
         size: Size,
     },
 }
 
 impl Place {
-    /// Returns whether an access of this size touches only this place: it ends inside, or is a run of
-    /// whole elements.
+    /// Returns whether an access of this size touches only this memory: it ends inside it, or
+    /// touches whole consecutive elements.
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
-        // An unknown number of bytes is a run of whole elements only if an element is one byte.
+        // An unknown number of bytes is a number of whole elements only if an element has one byte.
         let whole = match (size, self.extent) {
             (Size::Bytes(bytes), Size::Bytes(element @ 1..)) => bytes.is_multiple_of(element),
             (_, extent) => extent == Size::Bytes(1),
@@ -159,8 +161,7 @@ impl Place {
 }
 
 impl Declarations {
-    /// Puts the types under a policy. More may be declared after this, through
-    /// [`TaggedTypes::types_mut`].
+    /// Chooses a policy. You can declare more types later, with [`TaggedTypes::types_mut`].
     #[must_use]
     pub fn into_tagged(self, policy: Policy) -> TaggedTypes {
         TaggedTypes { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
@@ -178,31 +179,31 @@ impl TaggedTypes {
         &self.types
     }
 
-    /// Returns the types, to declare more of them.
+    /// Returns the types, so that you can declare more.
     pub fn types_mut(&mut self) -> &mut Declarations {
         &mut self.types
     }
 
-    /// Returns the tag of an access to a path.
+    /// Returns the tag for an access to a path.
     ///
-    /// A path starts at a type: `CallInfo.l.base`, `R.u.b[3].x`. `[3]`, `[i]` and `[*]` are
-    /// elements of arrays, which TBAA does not distinguish. `->` follows a pointer, and so does
-    /// `[*]` after a pointer: `Table.array[*].tt`. `*int` is an access to any `int`, and `*T.p` one
-    /// to the target of the member `p`. `Base::x` is a member of a base class. A path may begin
-    /// with `immutable`, for memory that is never modified while it can be read, and `volatile`.
+    /// A path starts at a type: `CallInfo.l.base`, `R.u.b[3].x`. `[3]`, `[i]` and `[*]` are an
+    /// array's elements, which TBAA does not distinguish. `->` follows a pointer, and so does `[*]`
+    /// after a pointer: `Table.array[*].tt`. `*int` is an access to any `int`. `*T.p` is an access
+    /// to what the member `p` points to. `Base::x` is a member of a base class. Before a path you
+    /// can write `volatile`, or `immutable` for memory that is never modified while it can be read.
     ///
     /// # Errors
     ///
     /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and [`DeclareError::UnknownField`],
-    /// with the nearest name; [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
-    /// [`DeclareError::Untagged`] if the policy has no tag (which [`TaggedTypes::place`] accepts);
+    /// with the most similar name; [`DeclareError::Step`]; [`DeclareError::OutOfBounds`];
+    /// [`DeclareError::Untagged`] if the policy has no tag ([`TaggedTypes::place`] accepts this);
     /// [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         let (_, tag) = self.resolve(graph, path)?;
         tag.map_err(|reason| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
-    /// Resolves a path, and returns its tag, or the reason why it has none.
+    /// Resolves a path. Returns it with its tag, or with the reason why it has no tag.
     fn resolve(
         &mut self,
         graph: &mut Graph,
@@ -219,19 +220,17 @@ impl TaggedTypes {
         Ok((resolved, tag.ok_or(reason)))
     }
 
-    /// Returns an access with its own size to a path, which may be larger than the path's type: a
-    /// vector that begins there. An unknown size is for a size known only at run time, and covers
-    /// every other.
+    /// Returns an access to a path with a size of its own. It may be larger than the path's type,
+    /// as a vector that begins there is. An unknown size means one that is known only at run time.
     ///
-    /// For a run of whole elements, such as a fill of an array, use the element's tag without a size
-    /// ([`Place::run`]).
-    /// Bytes after an object of the path's first type may have any type, so an access that extends
-    /// there may alias everything. Under policy `clang` this applies to every access larger than
-    /// its type, because LLVM ignores sizes.
+    /// For consecutive whole elements, such as a fill of an array, use the element's tag without a
+    /// size ([`Place::run`]). The bytes after an object of the path's first type may have any type,
+    /// so an access that reaches them may alias everything. Under policy `clang` this holds for
+    /// every access that is larger than its type, because LLVM ignores sizes.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`].
+    /// The same as for [`TaggedTypes::tag`].
     pub fn sized(
         &mut self,
         graph: &mut Graph,
@@ -243,8 +242,8 @@ impl TaggedTypes {
         self.widened(graph, tag.map_err(untagged)?.into(), resolved.end(), size.into())
     }
 
-    /// Returns the access of [`TaggedTypes::sized`] to a place that is resolved already. If the place
-    /// has no tag, nor has the access.
+    /// Does the same as [`TaggedTypes::sized`] for a resolved path. If it has no tag, the access
+    /// has none either.
     ///
     /// # Errors
     ///
@@ -258,7 +257,7 @@ impl TaggedTypes {
         self.widened(graph, place.tag.into(), place.ty, size.into())
     }
 
-    /// Returns an access with its own size, by the tag for an access to a whole `ty`.
+    /// Returns an access with its own size, given the access to a whole `ty`.
     fn widened(
         &mut self,
         graph: &mut Graph,
@@ -266,8 +265,8 @@ impl TaggedTypes {
         ty: DeclId,
         size: Size,
     ) -> Result<Access, DeclareError> {
-        // The oracle assumes that an access of unknown size ends inside its base. This one may not, so
-        // its size is the largest possible number instead.
+        // The oracle assumes that an access of unknown size ends inside its base type. This access
+        // may not, so its size is the largest possible number.
         let size = size.known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));
@@ -275,17 +274,17 @@ impl TaggedTypes {
         if self.types.extent_of(ty).covers(size) {
             return Ok(access);
         }
-        // Nodes of the old format know neither sizes nor arrays.
+        // Old-format nodes record neither sizes nor arrays, so only `char` is correct.
         let char = self.tag_of(graph, &AccessInfo::MayAlias { size }, false)?;
         Ok(char.map_or(access, Access::from))
     }
 
-    /// Returns the tags of accesses to several paths, in their order.
+    /// Returns the tags for accesses to several paths, in the same order.
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`], for the first wrong path. Tags of earlier paths may already be in
-    /// the graph.
+    /// Those of [`TaggedTypes::tag`], for the first wrong path. The graph may then already have the
+    /// tags of earlier paths.
     pub fn tags(
         &mut self,
         graph: &mut Graph,
@@ -298,7 +297,7 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// As [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
+    /// Those of [`TaggedTypes::tag`], except [`DeclareError::Untagged`].
     ///
     /// ```
     /// use tbaa::Graph;
@@ -346,8 +345,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the node that stands for a type in the fields of others; `None` if there is none, as
-    /// for an empty struct in the old format.
+    /// Returns the node for a type in the fields of other types. Returns `None` if there is none,
+    /// for instance for an empty struct in the old format.
     ///
     /// # Errors
     ///

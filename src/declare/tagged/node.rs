@@ -1,4 +1,4 @@
-//! The node of a type.
+//! Makes the TBAA nodes of declared types.
 
 use super::{Policy, TaggedTypes};
 use crate::builder::SizedField;
@@ -8,8 +8,8 @@ use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
 impl Declarations {
-    /// Returns the first byte and the number of bytes of a bit-field's storage unit: all adjacent
-    /// bit-fields, up to one of no bits or another member.
+    /// Returns the first byte and the size of a bit-field's storage unit. The unit contains all
+    /// adjacent bit-fields. A bit-field of width 0 or another member ends it.
     ///
     /// C11 section 3.14, "memory location".
     pub(in crate::declare) fn unit(&self, record: &RecordDecl, index: usize) -> (u64, u64) {
@@ -28,7 +28,7 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Returns whether a record has a node that its members' tags start at.
+    /// Returns whether a record has a node that can be the base type of its members' tags.
     ///
     /// clang: `isValidBaseType`.
     pub(super) fn has_node(&self, record: &RecordDecl) -> bool {
@@ -38,7 +38,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the type whose node represents a type.
+    /// Returns the type whose node is used for a type.
     ///
     /// clang: `CodeGenTBAA::getTypeInfo`.
     fn representative(&self, mut ty: DeclId) -> DeclId {
@@ -59,10 +59,10 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the node of a type, after the nodes of all types in it.
+    /// Returns the node of a type. The nodes that it refers to are made first.
     pub(super) fn node_of(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>> {
         let wanted = self.representative(ty);
-        // The types around the topmost one, each with the number of parts that are done.
+        // Types whose nodes are being made, innermost last, each with the index of its next part.
         let mut stack = vec![(wanted, 0)];
         while let Some((ty, next)) = stack.pop() {
             if self.known(ty).is_some() {
@@ -81,7 +81,7 @@ impl TaggedTypes {
         Ok(self.made(wanted))
     }
 
-    /// Returns the node of a type that has one by now.
+    /// Returns the node of a type, which is made already.
     fn made(&self, ty: DeclId) -> Option<TypeId> {
         self.known(ty).flatten()
     }
@@ -90,7 +90,7 @@ impl TaggedTypes {
         self.nodes.get(ty.index()).copied().flatten()
     }
 
-    /// Returns one of the types to whose nodes the node of a type refers.
+    /// Returns the type with index `next` whose node must be made before that of `ty`.
     fn part(&self, ty: DeclId, next: usize) -> Option<DeclId> {
         let part = match self.types.kind(ty) {
             DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
@@ -107,7 +107,7 @@ impl TaggedTypes {
         part.map(|part| self.representative(part))
     }
 
-    /// Makes the node of a type whose parts have theirs.
+    /// Makes the node of a type, whose parts have nodes already.
     fn make(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let size = self.types.size_of(ty).unwrap_or(0);
         let char = self.made(self.types.char());
@@ -155,7 +155,7 @@ impl TaggedTypes {
         })
     }
 
-    /// clang: `CodeGenTBAA::getTypeInfoHelper`, on pointers.
+    /// Returns the node of a pointer type. clang: `CodeGenTBAA::getTypeInfoHelper`.
     fn pointer(&mut self, graph: &mut Graph, to: DeclId) -> Result<TypeId, DeclareError> {
         let mut depth = 1;
         let mut pointee = self.types.innermost(to);
@@ -172,7 +172,7 @@ impl TaggedTypes {
         self.scalar(graph, &format!("p{depth} {name}"), any, self.types.target.pointer.0)
     }
 
-    /// clang: `CodeGenTBAA::getAnyPtr`.
+    /// Returns the node of `void *`, `void **`, ... clang: `CodeGenTBAA::getAnyPtr`.
     fn any_pointer(&mut self, graph: &mut Graph, depth: usize) -> Result<TypeId, DeclareError> {
         while self.any_pointers.len() < depth {
             let (name, parent) = match self.any_pointers.last() {
@@ -190,7 +190,7 @@ impl TaggedTypes {
         Ok(self.any_pointers[depth - 1])
     }
 
-    /// A size-aware node of `len` elements and nothing else.
+    /// Makes a size-aware node that has only `len` elements of one type.
     fn pack(
         &mut self,
         graph: &mut Graph,
@@ -207,7 +207,7 @@ impl TaggedTypes {
         Ok(Some(graph.builder().sized_type(char, size, name, &[field])?))
     }
 
-    /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
+    /// Makes the node of a record. clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn record(&self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let Some(record) = self.types.record(ty) else { return Ok(None) };
         let char = self.made(self.types.char());
@@ -247,7 +247,7 @@ impl TaggedTypes {
         };
         let (mut b, size) = (graph.builder(), self.types.size_of(ty).unwrap_or(0));
         Ok(match (self.policy.format(), char) {
-            // A node without fields reads as a root.
+            // LLVM reads a node without fields as a root.
             (Format::Old, _) if fields.is_empty() => None,
             (Format::Old, _) => {
                 let fields: Vec<_> = fields.iter().map(|f| (f.ty, f.offset)).collect();
@@ -259,7 +259,7 @@ impl TaggedTypes {
     }
 }
 
-/// Returns the name of a type as the Itanium C++ ABI mangles it: `_ZTSN1A1BE` for `A::B`.
+/// Returns a type's name as the Itanium C++ ABI mangles it: `_ZTSN1A1BE` for `A::B`.
 fn mangled(name: &str) -> String {
     let parts: String = name.split("::").map(|part| format!("{}{part}", part.len())).collect();
     if name.contains("::") { format!("_ZTSN{parts}E") } else { format!("_ZTS{parts}") }

@@ -1,20 +1,19 @@
-//! Partition refinement: the coarsest classes of nodes such that equal nodes
-//! have equal colours, and equal nodes at each edge.
+//! Partition refinement: finds the coarsest classes such that the nodes of a class have the same
+//! colour, and their edges at each position lead to the same class.
 //!
-//! Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton" (1971),
-//! over edges numbered by their position. A class is split by which of its nodes have an edge at a
-//! certain position into another class; of the two halves only the smaller one must split others
-//! again.
+//! This is Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton"
+//! (1971). Edges are labelled by their position. A class splits into the nodes that have an edge at
+//! some position into another class, and the rest. Only the smaller half must split others.
 
 use super::automaton::Automaton;
 
-/// Blocks of nodes, each a range of `nodes`.
+/// A partition of the nodes into blocks. Each block is a range of `nodes`.
 struct Partition {
     nodes: Vec<u32>,
-    /// The position of each node in `nodes`.
+    /// The index of each node in `nodes`.
     place: Vec<u32>,
     block: Vec<u32>,
-    /// For each block, its begin and end in `nodes`, and the end of its marked nodes.
+    /// For each block, its begin and end in `nodes`, and the end of the marked nodes at its front.
     ranges: Vec<(u32, u32, u32)>,
 }
 
@@ -36,8 +35,8 @@ impl Partition {
         Partition { nodes, place, block, ranges }
     }
 
-    /// Moves a node to the marked ones at the front of its block. Returns the
-    /// block if it is the first there.
+    /// Moves a node to the marked nodes at the front of its block. Returns the block if this is the
+    /// first node marked in it.
     fn mark(&mut self, node: u32) -> Option<u32> {
         let block = self.block[node as usize];
         let (first, _, marked) = self.ranges[block as usize];
@@ -53,8 +52,8 @@ impl Partition {
         (marked == first).then_some(block)
     }
 
-    /// Cuts the marked nodes off a block; returns the new block, which is the
-    /// smaller half, if there are two.
+    /// Splits a block into its marked and its other nodes, if it has both. Returns the new block,
+    /// which is the smaller half.
     fn cut(&mut self, block: u32) -> Option<u32> {
         let (first, end, marked) = self.ranges[block as usize];
         self.ranges[block as usize].2 = first;
@@ -76,7 +75,8 @@ impl Partition {
     }
 }
 
-/// Refines a colouring; returns the class of each node.
+/// Splits classes of equal colour until all edges of a class lead to the same classes. Returns the
+/// class of each node.
 pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
     let (sources, into) = reversed(automaton);
     let mut partition = Partition::new(colours);
@@ -97,8 +97,8 @@ pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
                 touched.extend(partition.mark(node));
             }
             for &block in &touched {
-                // If the block still waits, both halves do now; if it has had
-                // its turn, the smaller one, which is the new one, is enough.
+                // If the block is on the work list, both halves are now. Otherwise the smaller
+                // half, which is the new block, is enough.
                 work.extend(partition.cut(block));
             }
         }
@@ -106,8 +106,8 @@ pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
     partition.block
 }
 
-/// Returns the position and the source of each edge, in the order of the edges' targets, and for each
-/// target the index of its first edge.
+/// Returns the position and the source node of each edge, sorted by target node, and the index of
+/// the first edge of each target.
 fn reversed(automaton: &Automaton) -> (Vec<(u32, u32)>, Vec<usize>) {
     let edges = automaton.all_edges().map(|(node, place, target)| (target, place, node));
     let mut edges: Vec<(u32, u32, u32)> = edges.collect();

@@ -4,18 +4,18 @@ use super::{DataLayout, PrimitiveSpec};
 use crate::context::Symbol;
 use crate::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
-/// A size or an offset, in bits or bytes depending on the function that returns it.
+/// A size or an offset. Each function that returns one says whether it is in bits or bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TypeSize {
-    /// The size, or its known factor if it is scalable.
+    /// The size; for a scalable one, the factor before `vscale`.
     pub min: u64,
-    /// True if the size is multiplied by `vscale`, which only the machine knows.
+    /// True if the size is a multiple of `vscale`, which is known only at run time.
     pub scalable: bool,
 }
 
 impl TypeSize {
-    /// Returns a size that is the same on every machine.
+    /// Returns a size that does not depend on `vscale`.
     pub const fn fixed(size: u64) -> Self {
         TypeSize { min: size, scalable: false }
     }
@@ -25,12 +25,12 @@ impl TypeSize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// The type is, or contains, an opaque struct, a function, `void`, ..., or
-    /// it is a struct that mixes scalable vectors with other elements.
+    /// The type is or contains an opaque struct, a function or `void`, or is a struct that mixes
+    /// scalable vectors with other elements.
     #[error("the type has no size; give every struct in it a body")]
     Unsized,
-    /// The type takes 2^61 bytes or more, so that its size in bits does not fit
-    /// into 64. LLVM wraps around.
+    /// The type takes 2^61 bytes or more, so its size in bits does not fit into 64 bits. LLVM's
+    /// result wraps around.
     #[error("the type takes 2^61 bytes or more")]
     TooLarge,
     /// A struct layout was requested for a type that is not a struct.
@@ -46,13 +46,14 @@ pub struct StructLayout {
     pub offsets: Vec<TypeSize>,
     /// The size in bytes, with the padding at the end.
     pub size: TypeSize,
-    /// The alignment in bytes, ignoring the data layout's minimum for structs.
+    /// The alignment in bytes. The data layout's minimum for structs is not applied.
     pub align: u64,
     /// True if there is padding between or after elements.
     pub padded: bool,
 }
 
-/// The known size of a type: in bits by itself, in bytes in an array.
+/// Sizes and alignments of a type: `bits` is in bits; `abi`, `preferred` and `alloc` (with padding)
+/// are in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bits: u64,
@@ -64,18 +65,18 @@ struct Measure {
 
 type Measured = Result<Measure, LayoutError>;
 
-/// The sizes and alignments of a context's types by one data layout.
+/// The sizes and alignments of a context's types under one data layout.
 ///
-/// Each type is measured once; the first question takes time in the size of the type, the next ones
-/// do not. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions panic if a
-/// type was issued by another context.
+/// Each type is measured once. The first request takes time in the size of the type, later ones
+/// constant time. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions
+/// panic if a type was issued by another context.
 pub struct Layouts<'a> {
     layout: &'a DataLayout,
     context: &'a Context,
     known: Vec<Option<Measured>>,
 }
 
-/// The measurements of a [`Layouts`], to continue with when the context has more types.
+/// Results cached by a [`Layouts`], to be reused after types are added to the context.
 #[doc(hidden)]
 #[derive(Clone, Default, Debug)]
 pub struct Measures(Vec<Option<Measured>>);
@@ -86,7 +87,7 @@ impl DataLayout {
         self.layouts_after(context, Measures::default())
     }
 
-    /// Like [`layouts`](Self::layouts), with earlier measurements.
+    /// Like [`layouts`](Self::layouts), but reuses earlier results.
     #[doc(hidden)]
     pub fn layouts_after<'a>(
         &'a self,
@@ -110,11 +111,11 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| TypeSize { min: of.bits, scalable: of.scalable })
     }
 
-    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for `x86_fp80`.
+    /// Returns the number of bytes that a store may overwrite: 1 for `i1`, 10 for `x86_fp80`.
     ///
     /// # Errors
     ///
-    /// As [`Layouts::size_in_bits`].
+    /// The same as for [`Layouts::size_in_bits`].
     ///
     /// LLVM: `DataLayout::getTypeStoreSize`.
     pub fn store_size(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
@@ -127,14 +128,13 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| TypeSize { min: of.alloc, scalable: of.scalable })
     }
 
-    /// Returns the least alignment that the ABI demands, in bytes.
-    /// LLVM: `DataLayout::getABITypeAlign`.
+    /// Returns the alignment that the ABI requires, in bytes. LLVM: `DataLayout::getABITypeAlign`.
     pub fn abi_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
         self.measure(ty).map(|of| of.abi)
     }
 
-    /// Returns the alignment that is best for speed, in bytes.
-    /// LLVM: `DataLayout::getPrefTypeAlign`.
+    /// Returns the alignment that the target prefers, in bytes. LLVM:
+    /// `DataLayout::getPrefTypeAlign`.
     pub fn preferred_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
         self.measure(ty).map(|of| of.preferred)
     }
@@ -143,8 +143,8 @@ impl Layouts<'_> {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::NotStruct`], besides those of the other functions.
-    /// LLVM: `DataLayout::getStructLayout`.
+    /// [`LayoutError::NotStruct`], and the errors of the other functions. LLVM:
+    /// `DataLayout::getStructLayout`.
     pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
         let (elements, packing) = match self.context.kind(ty) {
             TypeKind::Literal { elements, packing }
@@ -160,13 +160,13 @@ impl Layouts<'_> {
 
     fn measure(&mut self, ty: Type) -> Measured {
         assert!(self.context.owns(ty), "{ty:?} was issued by another context");
-        // Each type comes twice: before its parts, and when they are measured.
+        // Each type is on the stack twice: before its parts, and again once they are measured.
         let mut work = vec![(ty, false)];
         while let Some((next, parts_known)) = work.pop() {
             if parts_known {
                 self.known[next.index()] = Some(self.compute(next));
             } else if self.known[next.index()].is_none() {
-                // A struct that contained itself would find this, and have no size.
+                // A struct that contains itself would find this error. So it has no size.
                 self.known[next.index()] = Some(Err(LayoutError::Unsized));
                 work.push((next, true));
                 if Context::holds_parts(self.context.symbol(next)) {
@@ -182,7 +182,7 @@ impl Layouts<'_> {
         self.known[ty.index()].unwrap_or(Err(LayoutError::Unsized))
     }
 
-    /// Measures a type from the measurements of its parts.
+    /// Computes the sizes and alignments of a type whose parts are measured.
     fn compute(&self, ty: Type) -> Measured {
         match self.context.kind(ty) {
             TypeKind::Primitive(primitive) => self.primitive(primitive),
@@ -205,7 +205,7 @@ impl Layouts<'_> {
     }
 
     fn int(&self, bits: u32) -> Measured {
-        // The next larger width that has alignments, or the largest.
+        // The smallest width in the table that is large enough, or else the largest one.
         let specs = &self.layout.ints;
         let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
         fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
@@ -238,12 +238,12 @@ impl Layouts<'_> {
         Ok(Measure { scalable: count.is_scalable(), ..by_width(&self.layout.vectors, bits)? })
     }
 
-    /// LLVM: `TargetExtType::getLayoutType`.
+    /// Measures a target type. LLVM: `TargetExtType::getLayoutType`.
     fn target(&self, name: &[u8], types: &[Type], ints: &[u32]) -> Measured {
         match name {
             b"spirv.IntegralConstant" | b"spirv.Literal" => Err(LayoutError::Unsized),
             b"spirv.Type" => match ints {
-                // An opcode, and a size and an alignment in bytes.
+                // The integers are an opcode, and a size and an alignment in bytes.
                 [_, size, align] if *size > 0 && *align > 0 => {
                     array(self.int(*align)?, u64::from(size.wrapping_mul(8) / align))
                 }
@@ -251,7 +251,7 @@ impl Layouts<'_> {
             },
             b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
-                // The bytes of all its registers, eight at least in each.
+                // All fields together: each has `count` bytes, at least 8.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
@@ -287,8 +287,8 @@ impl Layouts<'_> {
         Ok(Measure { bits, alloc, abi, preferred, scalable: place.size.scalable })
     }
 
-    /// Places the elements one after another, and reports each one's offset.
-    /// LLVM: the constructor of `StructLayout`.
+    /// Places the elements one after another, and passes the offset of each to `at`. LLVM: the
+    /// constructor of `StructLayout`.
     fn place(
         &self,
         elements: &[Type],
@@ -334,9 +334,9 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Measures a type by the alignments of its width, or by its natural one: the next power of two.
+/// Takes the alignments of this width from the table, or else the next power of two of its bytes.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
-    // LLVM looks the width up as a 32-bit number.
+    // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);
     let natural = bits.div_ceil(8).next_power_of_two();
     let (abi, preferred) =

@@ -1,7 +1,7 @@
 //! Data layouts: the sizes of types and the offsets of a struct's elements.
 //!
-//! A [`DataLayout`] is the contents of `target datalayout = "..."`; [`Layouts`] measures the types
-//! of a context by one.
+//! A [`DataLayout`] holds the contents of `target datalayout = "..."`. [`Layouts`] computes the
+//! sizes of a context's types under a data layout.
 
 mod measure;
 mod spec;
@@ -11,7 +11,7 @@ pub use measure::Measures;
 pub use measure::{LayoutError, Layouts, StructLayout, TypeSize};
 pub use spec::DataLayoutError;
 
-/// Alignments of the integers, floating-point numbers or vectors of a width.
+/// The alignments of integers, floating-point numbers or vectors that have the given width.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct PrimitiveSpec {
@@ -23,7 +23,7 @@ pub struct PrimitiveSpec {
     pub preferred: u64,
 }
 
-/// The pointers of an address space.
+/// The size and alignment of the pointers of an address space.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct PointerSpec {
@@ -35,29 +35,29 @@ pub struct PointerSpec {
     pub abi: u64,
     /// The preferred alignment in bytes.
     pub preferred: u64,
-    /// The width in bits of an index into an object.
+    /// The width in bits of an index in address computations (`getelementptr`).
     pub index_bits: u32,
-    /// True if a pointer's bits may change while it stays the same pointer.
+    /// True if the bits of a pointer may change without a change of what it points to.
     pub unstable: bool,
-    /// True if there is more to a pointer than its bits.
+    /// True if a pointer has state besides its bits.
     pub external_state: bool,
     /// The name of the address space; empty if it has none.
     pub name: String,
 }
 
-/// The kinds of alignment of function pointers.
+/// The meaning of the alignment of function pointers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FunctionPointerAlign {
-    /// It does not depend on the alignment of functions.
+    /// The alignment does not depend on that of functions.
     Independent,
-    /// It is a multiple of the function's alignment.
+    /// The alignment is a multiple of the function's alignment.
     MultipleOfFunctionAlign,
 }
 
 macro_rules! manglings {
     ($($name:ident $letter:literal)*) => {
-        /// The ways to mangle a target's symbols.
+        /// The ways to mangle the names of symbols.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Mangling {
@@ -103,7 +103,7 @@ pub struct DataLayout {
     pub stack_align: Option<u64>,
     /// The ABI alignment of function pointers, in bytes.
     pub function_pointer_align: Option<u64>,
-    /// The kind of that alignment.
+    /// The meaning of `function_pointer_align`.
     pub function_pointer: FunctionPointerAlign,
     /// The way in which symbols are mangled.
     pub mangling: Option<Mangling>,
@@ -127,14 +127,14 @@ const fn spec(bits: u32, abi: u64, preferred: u64) -> PrimitiveSpec {
     PrimitiveSpec { bits, abi, preferred }
 }
 
-/// LLVM: `DefaultIntSpecs`.
+/// The default alignments of integers. LLVM: `DefaultIntSpecs`.
 const INTS: [PrimitiveSpec; 4] = [spec(8, 1, 1), spec(16, 2, 2), spec(32, 4, 4), spec(64, 4, 8)];
-/// LLVM: `DefaultFloatSpecs`.
+/// The default alignments of floating-point numbers. LLVM: `DefaultFloatSpecs`.
 const FLOATS: [PrimitiveSpec; 4] =
     [spec(16, 2, 2), spec(32, 4, 4), spec(64, 8, 8), spec(128, 16, 16)];
-/// LLVM: `DefaultVectorSpecs`.
+/// The default alignments of vectors. LLVM: `DefaultVectorSpecs`.
 const VECTORS: [PrimitiveSpec; 2] = [spec(64, 8, 8), spec(128, 16, 16)];
-/// LLVM: `DefaultPointerSpecs`.
+/// The default pointers. LLVM: `DefaultPointerSpecs`.
 const POINTER: PointerSpec = PointerSpec {
     address_space: 0,
     bits: 64,
@@ -147,7 +147,7 @@ const POINTER: PointerSpec = PointerSpec {
 };
 
 impl Default for DataLayout {
-    /// Returns the layout of the empty string.
+    /// Returns the layout that an empty string describes.
     fn default() -> Self {
         DataLayout {
             big_endian: false,
@@ -170,8 +170,8 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the pointers of an address space; those of address space 0 if the string does not
-    /// describe it.
+    /// Returns the pointers of an address space. If the string does not describe it, returns those
+    /// of address space 0.
     ///
     /// LLVM: `DataLayout::getPointerSpec`.
     pub fn pointer(&self, address_space: u32) -> &PointerSpec {

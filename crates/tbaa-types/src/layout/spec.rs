@@ -1,4 +1,4 @@
-//! The specifications in a data layout string.
+//! Reads and writes data layout strings. A specification is a part between `-`, such as `i64:64`.
 
 use std::{fmt, str::FromStr};
 
@@ -11,14 +11,14 @@ use super::{
 #[non_exhaustive]
 #[error("`{}` at byte {offset} of the data layout: {reason}", .spec.chars().take(40).collect::<String>())]
 pub struct DataLayoutError {
-    /// The specification that is wrong: `i64:33`.
+    /// The specification that is wrong, such as `i64:33`.
     pub spec: String,
     /// The offset in bytes from the start of the string.
     pub offset: usize,
     reason: &'static str,
 }
 
-/// The specifications that have a meaning only together with others.
+/// Values that are checked or used after other specifications were read.
 #[derive(Default)]
 struct Seen {
     non_integral: Vec<u32>,
@@ -27,10 +27,10 @@ struct Seen {
 
 type Parsed<T> = Result<T, &'static str>;
 
-/// Reads a data layout string like LLVM 22; strings that LLVM rejects are errors.
+/// Reads a data layout string like LLVM 22. Strings that LLVM rejects are errors.
 ///
-/// LLVM stores a native integer's width in eight bits, so its `n300` is `n44`; here it is 300.
-/// LLVM: `DataLayout::parse`.
+/// There is one difference: LLVM stores a native integer's width in 8 bits, so it reads `n300` as
+/// `n44`. This function reads 300. LLVM: `DataLayout::parse`.
 impl FromStr for DataLayout {
     type Err = DataLayoutError;
 
@@ -50,8 +50,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // An address space that the string does not describe is like address space 0, including
-            // its name.
+            // If the string does not describe it, copy address space 0, including its name.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });
@@ -60,7 +59,7 @@ impl FromStr for DataLayout {
     }
 }
 
-/// Reads decimal digits alone, as a number less than `limit`.
+/// Reads decimal digits without a sign, as a number less than `limit`.
 fn number(text: &str, limit: u64, reason: &'static str) -> Parsed<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let value = digits.then(|| text.parse::<u64>().ok()).flatten();
@@ -72,7 +71,7 @@ fn size(text: &str) -> Parsed<u32> {
     number(text, 1 << 24, REASON).and_then(|bits| if bits == 0 { Err(REASON) } else { Ok(bits) })
 }
 
-/// Reads an alignment in bits; returns it in bytes.
+/// Reads an alignment in bits and returns it in bytes. If `zero`, 0 is allowed and means 1 byte.
 fn alignment(text: &str, zero: bool) -> Parsed<u64> {
     const REASON: &str =
         "an alignment must be 8 times a power of two, in bits, and fit into 16 bits";
@@ -83,14 +82,14 @@ fn alignment(text: &str, zero: bool) -> Parsed<u64> {
     }
 }
 
-/// Divides `64:32:64` or `64:32`.
+/// Splits `64:32:64` or `64:32` at the colons.
 fn width_and_alignments(rest: &str) -> Option<(&str, &str, Option<&str>)> {
     let (bits, rest) = rest.split_once(':')?;
     let (abi, preferred) = rest.split_once(':').map_or((rest, None), |(abi, end)| (abi, Some(end)));
     preferred.is_none_or(|preferred| !preferred.contains(':')).then_some((bits, abi, preferred))
 }
 
-/// Reads the two alignments that end a specification.
+/// Reads the ABI and preferred alignments at the end of a specification.
 fn alignments(abi: &str, preferred: Option<&str>, zero: bool) -> Parsed<(u64, u64)> {
     let abi = alignment(abi, zero)?;
     let preferred = preferred.map_or(Ok(abi), |text| alignment(text, false))?;
@@ -127,7 +126,7 @@ impl DataLayout {
             'i' | 'f' | 'v' => self.read_primitive(letter, rest)?,
             'a' => self.read_aggregate(rest)?,
             'p' => self.read_pointer(rest, seen)?,
-            // LLVM reads the `s` of old modules and forgets it.
+            // LLVM accepts the `s` of old modules and ignores it.
             's' => {}
             'n' => {
                 for part in rest.split(':') {
@@ -234,7 +233,7 @@ impl DataLayout {
     }
 }
 
-/// Reads the name of an address space with its parentheses.
+/// Checks the name of an address space, given with its parentheses. Returns it without them.
 fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     const FORM: &str = "the name of an address space must have the form (<name>)";
     let name = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).ok_or(FORM)?;
@@ -250,7 +249,7 @@ fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     Ok(name)
 }
 
-/// Writes the string in its shortest form, without the defaults. Reading it gives an equal layout.
+/// Writes the shortest string, without default values. Reading it returns an equal layout.
 impl fmt::Display for DataLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = Vec::new();
@@ -267,7 +266,7 @@ impl fmt::Display for DataLayout {
             }
         }
         for pointer in &self.pointers {
-            // A pointer that differs from address space 0 only in `unstable`: `ni` declares it.
+            // `ni` declares it if it differs from address space 0 only in `unstable`.
             let PointerSpec { address_space, unstable, .. } = *pointer;
             let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
             if *pointer != POINTER && !(unstable && *pointer == implied) {
@@ -321,7 +320,7 @@ fn letter(mangling: Mangling) -> &'static str {
     MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
 }
 
-/// Appends the alignments, given in bytes, to the start of a specification.
+/// Appends alignments in bytes to the start of a specification, written in bits.
 fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
     let head = format!("{head}:{}", abi * 8);
     if abi == preferred { head } else { format!("{head}:{}", preferred * 8) }
@@ -331,7 +330,7 @@ fn pointer_text(spec: &PointerSpec) -> String {
     let mut text = String::from("p");
     if spec.external_state {
         text += "e";
-        // `u` and not `ni`, which also marks a pointer unstable but resets the external state.
+        // `ni` would mark the pointer unstable too, but it clears the external state.
         text += if spec.unstable { "u" } else { "" };
     }
     if spec.address_space != 0 || !spec.name.is_empty() {

@@ -1,8 +1,8 @@
-//! Runs programs with a planted fault, for which exactly the two faulty accesses must be reported,
-//! and programs without one, which must be silent.
+//! Runs programs with a deliberate fault, for which exactly the two faulty accesses must be
+//! reported, and programs without a fault, for which nothing must be reported.
 //!
-//! In `faults`, `repeated` and `broken` the lines of the two accesses are marked `// first` and `//
-//! second`, or in assembly `; first` and `; second`.
+//! In `faults`, `repeated` and `broken`, the lines of the accesses end in `// first` and `//
+//! second`; in assembly, in `; first` and `; second`.
 
 mod random;
 
@@ -17,12 +17,12 @@ use tbaa_tests::files;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::process::{run, text_of};
 
-/// The ways to instrument: before optimising, as recommended, or after it.
+/// The instrumentation runs before optimisation, as recommended, or after it.
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
-/// Returns the arguments that link the library, which cargo builds before the tests and puts beside
-/// them.
+/// Returns the arguments that link the library. Before the tests run, cargo builds it into their
+/// folder.
 fn library(is_static: bool) -> Vec<String> {
     let beside = |name| std::env::current_exe().unwrap().with_file_name(name).display().to_string();
     if is_static {
@@ -31,7 +31,7 @@ fn library(is_static: bool) -> Vec<String> {
     vec![beside("libtbaa_witness.so"), format!("-Wl,-rpath,{}", beside(""))]
 }
 
-/// A file or folder that the tests may write.
+/// Returns the path of a file or folder that the tests may write.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -40,17 +40,17 @@ fn read_json(file: &Path) -> serde_json::Value {
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Compiles one of the programs beside this test with checks, before optimising; `None` without LLVM.
+/// Instruments and compiles a program in this test's folder; returns `None` without LLVM.
 fn built(name: &str, way: &str) -> Option<PathBuf> {
     Llvm::get().map(|_| build(&program(name), way, WAYS[0].1))
 }
 
-/// Compiles a program with checks, and returns where it is.
+/// Instruments and compiles a program, and returns the path of the executable.
 fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     build_with(source, way, flags, &[])
 }
 
-/// Does the same with additional objects.
+/// Does the same, and links additional objects.
 fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> PathBuf {
     let name = source.file_name().unwrap().to_string_lossy().into_owned();
     let out = scratch(&format!("{name}-{way}"));
@@ -69,7 +69,7 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     let module = tbaa_ir::read(&text).unwrap();
     let form = if way == WAYS[1].0 { Form::Calls } else { Form::Assembly };
     let checked = instrument(&module, form).unwrap();
-    // Some functions have an attribute that disables checks.
+    // Some functions have an attribute that disables the instrumentation.
     let left = checked.skipped.iter().filter(|skipped| skipped.reason != SkipReason::Disabled);
     assert_eq!(left.count(), 0, "{name}: {:?}", checked.skipped);
     let file = out.with_extension(format!("{way}.ll"));
@@ -82,21 +82,20 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
     out
 }
 
-/// The limit for `timeout`, in seconds: a program that hangs fails its test.
+/// The limit for `timeout` in seconds, so that a program that hangs fails its test.
 const MOST_SECONDS: &str = "60";
 
-/// A program that has ended: its status, its standard error, and the lines of the two accesses of
-/// each report.
+/// The result of a program's run: its status, its standard error, and for each report the lines of
+/// both accesses.
 struct Ran {
     status: Option<i32>,
     text: String,
     found: Vec<(u32, u32)>,
 }
 
-/// Runs a program.
 fn reports(program: &Path, options: &str) -> Ran {
     let mut command = Command::new("timeout");
-    // cargo sets the path to a folder with a library that may be older.
+    // cargo sets this path to a folder that may contain an older library.
     command.env("TBAA_WITNESS", options).env_remove("LD_LIBRARY_PATH");
     let output = command.arg(MOST_SECONDS).arg(program).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -111,12 +110,12 @@ fn reports(program: &Path, options: &str) -> Ran {
     Ran { status: output.status.code(), text, found }
 }
 
-/// Returns the file of a report's program, or the reason why there is none.
+/// Returns the path of the program that reproduces a report, or the reason for its absence.
 fn repro(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("  repro  "))
 }
 
-/// Returns the exit status of a report's program, unoptimised and optimised by LLVM.
+/// Returns the exit statuses of a program without optimisation and with it.
 fn ends(program: &Path) -> [Option<i32>; 2] {
     ["-O0", "-O2"].map(|level| {
         let out = program.with_extension(level);
@@ -142,7 +141,7 @@ fn marked(source: &Path, mark: &str) -> u32 {
 #[test]
 fn faults_are_reported_with_their_two_accesses() {
     let Some(_) = Llvm::get() else { return };
-    // Optimisation before the instrumentation would remove a redundant read.
+    // Optimisation before instrumentation would remove the redundant read in these programs.
     let repeated = [sources("repeated"), sources("broken")].concat();
     let repeated = repeated.into_iter().map(|repeated| (repeated, &WAYS[..1]));
     for (source, ways) in
@@ -154,7 +153,7 @@ fn faults_are_reported_with_their_two_accesses() {
             let Ran { status, text, found } = reports(&program, "reuse=1");
             let expected = (Some(66), &marks[..]);
             assert_eq!((status, &found[..]), expected, "{} {way}: {text}", source.display());
-            // A read and a later write are only reported on request.
+            // A read and a later write are reported only with `reuse=1`.
             let reused = text.contains("1: a read, and a later write");
             let expected = if reused { (Some(0), &[][..]) } else { expected };
             let Ran { status, text, found } = reports(&program, "");
@@ -163,7 +162,7 @@ fn faults_are_reported_with_their_two_accesses() {
     }
 }
 
-/// The programs in `broken` end with status 0, but not after clang has optimised them.
+/// The programs in `broken` end with status 0 if unoptimised, and with 1 after clang's `-O2`.
 #[test]
 fn clang_breaks_what_is_said_to_be_broken() {
     let Some(_) = Llvm::get() else { return };
@@ -206,7 +205,7 @@ fn reports_reproduce_themselves() {
     }
 }
 
-/// An access is printed as it is written, and the report says what LLVM may do with that one.
+/// A report quotes each access, and says what LLVM may do with this kind of access.
 #[test]
 fn volatile_and_atomic_accesses() {
     let Some(_) = Llvm::get() else { return };
@@ -273,8 +272,8 @@ fn programs_without_a_fault_are_silent() {
     }
 }
 
-/// C allows these programs, and clang breaks them: a warning, and the same exit status. Both
-/// accesses are in one function.
+/// C allows these programs, but clang breaks them. So there is a warning, and the exit status does
+/// not change. Both accesses are in one function.
 #[test]
 fn memory_that_changes_its_type_in_one_function_is_warned_of() {
     let Some(_) = Llvm::get() else { return };
@@ -304,7 +303,7 @@ fn options_change_what_is_reported() {
     assert_eq!(count("exitcode=0"), (Some(0), 1));
     assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
     assert_eq!(count("rules=union-strict"), (Some(66), 1));
-    // A write over a write, and a read of it.
+    // The two reports: a write over an earlier write, and a read of the earlier write.
     assert_eq!(count("report_stores=1"), (Some(66), 2));
     let list = scratch("suppressions");
     for (lines, counted) in
@@ -315,7 +314,7 @@ fn options_change_what_is_reported() {
     }
     let ran = reports(&program, &format!("log_path={}", scratch("log").display()));
     assert_eq!((ran.status, ran.text.as_str()), (Some(66), ""));
-    // One read contradicts two writes; the first report ends the program.
+    // One read contradicts two writes. With `halt=1` the program ends after the first report.
     let both = scratch("both.c");
     let text = "struct { int a; float b; } s; long *volatile p = (long *)&s; int main(void) { s.a = s.b = 1; return *p; }";
     fs::write(&both, text).unwrap();
@@ -328,7 +327,7 @@ fn options_change_what_is_reported() {
 
 #[test]
 fn rules_differ_where_llvm_misreads_a_tag() {
-    // A whole member that is assigned, and a part of it that is read.
+    // The program writes a whole struct member and then reads a part of it.
     let Some(program) = built("misread.ll", "rules") else { return };
     let Ran { text, found, .. } = reports(&program, "rules=llvm");
     assert_eq!(found.len(), 1, "{text}");
@@ -383,7 +382,7 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
     assert_eq!(found.len(), 2, "{text}");
     let best = marked(&self::program("kinds.c"), "// best");
     for part in [
-        // The block with its requested size, and static functions with their lines.
+        // The block has the size that was requested. Static functions have lines.
         "f: at 8 of a block of 64 bytes, allocated by main (",
         "  stack  read_double (",
         "kinds.c:10:",
@@ -422,7 +421,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     let text = reports(&program, &options).text;
     let (json, sarif) = (read_json(&json), read_json(&sarif));
     assert_eq!(json["contradictions"], 4);
-    // Each kind of contradiction is for two tags; other pairs agree.
+    // Each kind of contradiction is one pair of tags. Other pairs agree.
     assert!(json["pairs_compared"].as_u64().unwrap() >= 2, "{json:#}");
     let kind = &json["kinds"][0];
     assert_eq!((&kind["pairs"], &kind["first"]["does"]), (&3.into(), &"write".into()), "{json:#}");
@@ -445,8 +444,8 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     assert_eq!(place["region"]["startLine"], marked(&self::program("kinds.c"), "// best"));
 }
 
-/// The function of the program that is not checked, and the bytes that were forgotten because of
-/// it.
+/// The list names the function without instrumentation and the number of bytes whose records were
+/// cleared because of it.
 #[test]
 fn calls_that_were_not_understood_are_listed() {
     let Some(_) = Llvm::get() else { return };
@@ -463,7 +462,7 @@ fn calls_that_were_not_understood_are_listed() {
     fs::write(&harmless, "# not true\npl*n\n").unwrap();
     let Ran { text, found, .. } = reports(&program, &format!("harmless={}", harmless.display()));
     assert_eq!(found.len(), 1, "{text}");
-    // Forgotten bytes are compared with nothing.
+    // Bytes whose records were cleared are not compared.
     let compared = |options: &str| {
         let file = scratch("compared.json");
         reports(&program, &format!("json={}{options}", file.display()));
@@ -473,7 +472,7 @@ fn calls_that_were_not_understood_are_listed() {
     assert!(less < more, "{less} {more}");
 }
 
-/// The report says that C allows an access of character type, although clang's tags do not.
+/// The report notes that C allows an access of character type, although clang's tag does not.
 #[test]
 fn a_member_of_character_type_is_told_of() {
     let Some(program) = built("character.c", "character") else { return };
@@ -482,7 +481,7 @@ fn a_member_of_character_type_is_told_of() {
     assert!(text.contains("  note   C lets an access of character type"), "{text}");
 }
 
-/// Thousands of reports of a few kinds cost little.
+/// Thousands of reports of a few kinds take little time.
 #[test]
 fn many_reports_are_cheap() {
     let Some(_) = Llvm::get() else { return };
@@ -509,11 +508,11 @@ fn many_reports_are_cheap() {
     let Ran { text, found, .. } = reports(&program, "reuse=1");
     assert_eq!(found.len(), 2, "{text}");
     assert!(text.contains("7199 contradictions in all"), "{text}");
-    // At 5.5 ms each they would take 20 s.
+    // At 5.5 ms for each report, this would take 20 s.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
-/// More combinations of writers than there are numbers.
+/// The program has more combinations of writers than there are numbers.
 #[test]
 fn a_full_table_is_said() {
     let Some(program) = built("full.c", "full") else { return };
@@ -524,7 +523,7 @@ fn a_full_table_is_said() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// An unlimited stack puts mappings where the library needs its own.
+/// With an unlimited stack, Linux puts mappings where the library's shadow memory must be.
 #[test]
 fn a_stack_without_limit_is_given_one() {
     let Some(program) = built("faults/scalars.c", "endless") else { return };
@@ -535,7 +534,7 @@ fn a_stack_without_limit_is_given_one() {
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
 
-/// A loader that knows the table's names alone can load every module with checks.
+/// A loader that only searches the library's table can load every instrumented module.
 #[test]
 fn the_table_has_all_names_that_modules_use() {
     let Some(_) = Llvm::get() else { return };

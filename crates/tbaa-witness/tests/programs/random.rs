@@ -1,4 +1,4 @@
-//! Random accesses, which must be judged as the definition says.
+//! Compares the reports for random accesses with a simple definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,26 +9,26 @@ use tbaa_tests::llvm::Llvm;
 
 use super::{WAYS, build, read_json, reports, scratch};
 
-/// Accesses of a few numbered types: 0 and 1 are below the root, and each other type is below an
-/// earlier one.
+/// Random accesses to memory. Types are numbered: 0 and 1 are children of the root, and each other
+/// type is a child of an earlier one.
 struct World {
     parents: Vec<usize>,
-    /// Type, bytes, and whether it writes. A write without a type has number `parents.len()`.
+    /// Access instructions: type (`parents.len()` if untagged), bytes, and whether it writes.
     sites: Vec<(usize, usize, bool)>,
-    /// A site and its address.
+    /// The accesses in order: the index in `sites`, and the offset in memory.
     steps: Vec<(usize, usize)>,
 }
 
 const MEMORY: usize = 16;
 
 impl World {
-    /// Mostly, each type is below the previous one, so that few accesses contradict: this tests the
-    /// results that sites cache.
+    /// Returns random accesses. Each type is usually a child of the previous one, so that few
+    /// accesses contradict. This tests cached results.
     fn random(rng: &mut Rng) -> World {
         let parents = vec![0, 0, 0, 2, 3];
         let site = |rng: &mut Rng| {
             let size = *rng.pick(&[1_usize, 1, 2, 2, 4, 4, 8, 8, 3, 16]);
-            // One byte of a type with children is a character, which has rules of its own.
+            // A byte of a type with children is a character, for which other rules hold.
             let ty = match rng.below(24) {
                 0 => parents.len(),
                 1 | 2 => 1,
@@ -38,7 +38,7 @@ impl World {
             (ty, size, ty == parents.len() || rng.one_in(2))
         };
         let sites: Vec<_> = (0..200).map(|_| site(rng)).collect();
-        // Most accesses are aligned and use few places.
+        // Most accesses are aligned.
         let step = |rng: &mut Rng| {
             let number = rng.below(sites.len());
             let align = if rng.one_in(4) { 1 } else { sites[number].1.next_power_of_two() };
@@ -124,8 +124,8 @@ define void @go(i32 %site, ptr %p) {{
         is_below(a, b) || is_below(b, a)
     }
 
-    /// Returns the number of contradicting pairs of sites for each two types: a write and a later
-    /// read, a read and a later write, and two writes.
+    /// Returns the number of contradicting pairs of sites for each two types, in three maps: for a
+    /// write and a later read, for a read and a later write, and for two writes.
     fn contradictions(&self) -> [BTreeMap<(String, String), u64>; 3] {
         let mut found = [const { BTreeSet::new() }; 3];
         let mut memory = vec![(None, BTreeSet::new()); MEMORY + 16];
@@ -189,7 +189,7 @@ fn random_accesses_are_judged_as_by_the_definition() {
             }
             let run = format!("{} {way} {options}", source.display());
             assert_eq!(found[0], expected[0], "{run}: a write, and a later read");
-            // Only one reader of each byte is remembered.
+            // The library remembers only one reader of each byte, so it may report fewer pairs.
             let is_there =
                 |(types, pairs): (_, &u64)| *pairs <= expected[1].get(types).copied().unwrap_or(0);
             assert!(found[1].iter().all(is_there), "{run}: {:?}", found[1]);
