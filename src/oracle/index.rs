@@ -2,13 +2,13 @@
 //! of 8 bytes, which says how to decide if two intervals overlap.
 //!
 //! A tag's *walk* visits types from its base type on; each rule defines the steps. A *cursor* is a
-//! type and offset on a walk ([`Walks`]); a tag's cursor is its walk's first. A tag has a role:|
-//! *regular*: one path leads from its base type to the one scalar that it accesses. Two regular
-//! tags of one root may alias iff one's cursor is on the other's walk. Intervals decide this;
-//! - *other*: the rule's definition decides, unless the base types exclude an alias;
-//! - *rejected*: it may alias everything.
-//!
-//! The interval of a tag that is not regular overlaps all intervals.
+//! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. A tag is
+//! - *regular* if only one path leads from its base type to the one scalar that it accesses. Two
+//!   regular tags of one root may alias iff the cursor of one is on the walk of the other, which
+//!   intervals decide;
+//! - *other* if the rule's definition must decide, unless base types already exclude an alias;
+//! - *rejected* if it may alias everything.
+//! The intervals of other and rejected tags overlap all intervals.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

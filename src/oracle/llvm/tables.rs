@@ -3,23 +3,24 @@
 //! A tag's *walk* visits types from its base type on. A *cursor* is a type and offset on a walk,
 //! and a tag's cursor is the first on its walk. Accepted tags that access **scalars** are
 //! *regular*: two may alias iff their roots differ or the cursor of one is on the walk of the
-//! other, because|
-//! *A tag of a whole scalar aliases its descendants.* Their walks continue up to that scalar.
+//! other, because:
+//!
+//! - *A tag of a whole scalar aliases its descendants.* Their walks continue up to that scalar.
 //! - *A walk that reaches the other's base type at the other's offset* is at the other's cursor. At
-//! another offset, LLVM answers no, and neither cursor is on the other walk: it would visit the
-//! base type twice, which the verifier rejects. A base type that is accessed whole, or that the
-//! walk accesses, is a scalar, which the verifier only accepts at offset 0.
+//!   another offset, LLVM answers no, and neither cursor is on the other walk: that walk would
+//!   visit the base type twice, which the verifier rejects. A base type that is accessed whole, or
+//!   that the walk accesses, is a scalar, which the verifier accepts only at offset 0.
 //!
 //! In the old format, a walk continues above the scalar, because fields and parents look the same.
 //!
-//! For tags that access **aggregates**, the definition decides. It answers `MayAlias` only if one
-//! base type is inside the other or inside what the other's ancestors contain: the walk from one
-//! base type reaches the other, or the accessed type contains the other, or a whole access covers a
+//! The definition decides for tags that access **aggregates**. It answers `MayAlias` only if a base
+//! type is inside the other or inside a type that the other's ancestors contain: the walk from one
+//! base type reaches the other, the accessed type contains the other, or a whole access covers a
 //! descendant.
 //!
-//! **For the rest**, a base type alone decides nothing. These are tags whose walk ends at another
-//! scalar than the accessed one (LLVM crashes on them), that have parents that are not scalars or
-//! types that are not sound, or that were added when their root had types of both formats.
+//! For **the rest**, a base type alone decides nothing: tags whose walk ends at a scalar that they
+//! do not access (LLVM crashes on them), tags with parents that are not scalars or with unsound
+//! types, and tags that were added when their root had types of both formats.
 
 use super::accept::Acceptance;
 use super::steps::step;
