@@ -8,6 +8,7 @@
 //!   intervals decide;
 //! - *other* if the rule's definition must decide, unless base types already exclude an alias;
 //! - *rejected* if it may alias everything.
+//!
 //! The intervals of other and rejected tags overlap all intervals.
 
 use std::sync::atomic::{AtomicU32, Ordering};
