@@ -1,9 +1,9 @@
 //! The range of bytes that an access touches inside its base type.
 //!
-//! The type path of a tag leads to an offset in the base type. The access touches as many bytes as
-//! its [`Size`] says from there on, but none after the end of the base type. The end of an array or
-//! a field inside the base does not shorten the range: 8 bytes from `arr[3]` of `struct { int
-//! arr[4]; float tail; }` touch `tail`.
+//! The type path of a tag leads to an offset in the base type. From there on, the access touches as
+//! many bytes as its [`Size`] says, but none after the end of the base type. The end of an array or
+//! a field inside the base does not cut the range: 8 bytes from `arr[3]` in `struct { int arr[4];
+//! float tail; }` touch `tail`.
 //!
 //! - An access of unknown size may touch everything up to the end of the base.
 //! - A base type that contains a flexible array has no end. An old-format type has none either,

@@ -30,7 +30,7 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
-    /// Reserves memory for `nodes` more nodes, or less if memory is short.
+    /// Reserves memory for `nodes` more nodes, if there is enough.
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);

@@ -195,7 +195,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         let at = open as usize;
         let Open { low, referred, place, distinct, .. } = self.open[at];
         if !referred && low == open {
-            // No node was opened later and is still open: such a node would make `low` smaller.
+            // No node opened later is still open: it would refer back to this node or before it.
             let parts = self.parts[first..].iter();
             let operands = parts.map(|part| part.operand().unwrap_or(Operand::Null));
             let node = source.graph().add(distinct, operands);

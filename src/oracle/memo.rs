@@ -1,7 +1,7 @@
 //! Caches of answers. This is possible because answers never change as a graph grows.
 //!
-//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. If intervals do
-//!   not decide many pairs, the table is asked first: the query then has no unpredictable branch.
+//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. If intervals leave
+//!   many pairs undecided, the table is asked first: the query then has no unpredictable branch.
 //! - The *last answers* of the definition are stored for pairs without a table, and for accesses
 //!   that have a size of their own. The hash of the pair determines eight slots. The answer is in
 //!   one of them until another answer replaces it.

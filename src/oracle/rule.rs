@@ -1,4 +1,4 @@
-//! The interface of a rule: it indexes tags, decides queries and explains answers.
+//! A rule indexes tags, decides queries and explains answers. `index.rs` defines cursors and walks.
 
 use super::clause::Clause;
 use super::explain::ByteRange;

@@ -85,7 +85,7 @@ impl Rule for Llvm {
 enum Match {
     Same,
     DifferentRoots,
-    /// Neither tag's base type was found from the other. `common` is the least common ancestor.
+    /// All other cases, as `clause` says. `common` is the least common ancestor.
     Common {
         common: NodeId,
         clause: Clause,

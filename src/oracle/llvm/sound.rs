@@ -1,5 +1,5 @@
-//! A faster form of rule `llvm` for *sound* types: LLVM neither crashes on them nor visits one
-//! twice. For them, the rule consists of four conditions for each order of the two tags.
+//! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits one
+//! twice: four conditions for each order of the tags. `index.rs` defines *regular* tags.
 
 use super::tables::Llvm;
 use crate::graph::TagId;

@@ -1,4 +1,4 @@
-//! The definition of both union rules: computes the paths of each access and compares their bytes.
+//! The definition of both union rules, which compares bytes. `mod.rs` defines paths p, q and r.
 
 use std::borrow::Cow;
 

@@ -44,9 +44,9 @@ pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     })
 }
 
-/// Cuts a pattern at the end of a type, and appends the parts to `into`. The first element is
-/// `room` bytes before this end. Elements inside the type stay as they are. Those that cross its
-/// end are cut there: what is left of them ends there, so the first one covers the others.
+/// Cuts a pattern at the end of a type, and appends the parts to `into`. The first element ends
+/// `room` bytes before this end. Elements inside the type stay as they are. Others are cut at the
+/// end, to which each remainder then extends, so the first one covers the rest.
 pub(crate) fn cut(
     whole: Pattern,
     room: u128,
@@ -110,7 +110,7 @@ pub(crate) fn meets(
     }
 }
 
-/// Returns whether some sum is in the window, or `None` if more than the sums 0 and `total` count.
+/// Returns the answer if the window is beyond all sums, or contains the sum 0 or the sum `total`.
 fn within(window: Window, total: u128) -> Option<bool> {
     if window.to < window.from || window.to < 0 || window.from > total as i128 {
         return Some(false);
