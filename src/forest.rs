@@ -124,7 +124,7 @@ impl Forest {
         }
     }
 
-    /// Returns the lowest node that is `a` or an ancestor of `a`, and likewise for `b`.
+    /// Returns the lowest node that is an ancestor of, or equal to, both `a` and `b`.
     pub(crate) fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
         if self.is_ancestor(a, b) {
             return Some(a);

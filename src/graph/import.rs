@@ -63,20 +63,20 @@ pub enum Opened<'t, P> {
 pub trait Source<'t> {
     /// The key of a node.
     type Key: Copy;
-    /// The data by which the source finds an open node again: its place and its key.
+    /// Data about an open node that the source wants back, such as the node's key.
     type Place: Copy;
     type Error;
 
     fn graph(&mut self) -> &mut Graph;
     fn state(&self, key: Self::Key) -> State;
-    /// Appends a node's operands to `parts`, and records that it is the open node `place`.
+    /// Appends a node's operands to `parts`, and records `place`, its index as an open node.
     fn open(
         &mut self,
         key: Self::Key,
         place: u32,
         parts: &mut Vec<Part<'t, Self::Key>>,
     ) -> Result<Opened<'t, Self::Place>, Self::Error>;
-    /// Called when the open node at `place` has been added as `node`.
+    /// Called when the open node with the data `place` has been added as `node`.
     fn added(&mut self, place: Self::Place, node: NodeId);
     /// Called at the first reference to a node that is open. `alone` is true if the node refers to
     /// itself and has no other operand.

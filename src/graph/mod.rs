@@ -63,7 +63,7 @@ pub enum GraphError {
     NoMember,
 }
 
-/// Marks a node without a root: its parents form a cycle or lead to one.
+/// The root of a node that has none, because its parents form a cycle or lead to one.
 const NO_ROOT: u32 = u32::MAX;
 const NO_TAG: u32 = u32::MAX;
 

@@ -76,7 +76,7 @@ impl Apart {
         arrays: &[Array],
         window: (i128, i128),
     ) -> Option<Apart> {
-        // The smallest and greatest sum of the distances that some of the arrays can contribute.
+        // The smallest and greatest distance to which the arrays with this property add up.
         let bounds = |multiples: bool| {
             let of = |second| {
                 let counts = |array: &&Array| {

@@ -24,7 +24,7 @@ use crate::graph::Graph;
 const MOST: usize = 1 << 12;
 /// The most words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// With more bits, the lightest joins another first. With fewer, all pairs are compared.
+/// With more bits than this, the lightest joins its best partner; with fewer, the best pair joins.
 const PAIRED: usize = 1 << 9;
 
 /// The version number for the next table: the number of tables made so far, plus 1.

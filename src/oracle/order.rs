@@ -70,7 +70,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
     near
 }
 
-/// The positions that a tag may alias that is not regular. Rejected tags are left out.
+/// The row of a tag that is not regular: the positions that it may alias, except rejected ones.
 pub(super) struct Row {
     /// The positions of regular tags of its root. The tag may alias all those of other roots.
     pub(super) root: Range<usize>,

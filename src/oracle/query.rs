@@ -3,13 +3,13 @@
 //! Every query goes through these stages in order, until one decides:
 //!
 //! 1. A missing tag may alias everything. So may a tag of another graph, whose number is too large
-//! for all tables.
+//!    for all tables.
 //! 2. In a small oracle, a table has earlier answers ([`Memo`](super::memo::Memo)).
 //! 3. Intervals of tags, or else their base types, decide most pairs
-//! ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide
-//! ([`Rule::by_cursor`]). A cursor is a position in the forest of the index.
+//!    ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide
+//!    ([`Rule::by_cursor`]). A cursor is a position in the forest of the index.
 //! 4. Base types decide some of the other pairs, after a search for the paths of a tag if necessary
-//! ([`Rule::by_base`]).
+//!    ([`Rule::by_base`]).
 //! 5. A cache has the latest answers of the definition.
 //! 6. The definition of the rule decides the rest ([`Rule::decide`]).
 

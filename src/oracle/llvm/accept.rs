@@ -11,8 +11,8 @@ use crate::graph::{Format, Graph, Shape, TagId};
 use crate::oracle::index::Index;
 use crate::wellformed::{Verdicts, Width, check_operands, comes_to, is_scalar};
 
-/// The largest number of types on a path before the first known cursor. For a longer path, use the
-/// verifier, which caches its results. The index does not cache them for a tag that it rejects.
+/// The largest number of types on a path before the first known cursor. Longer paths are left to
+/// the verifier, which caches its results. The index caches nothing for a tag that it rejects.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug, Default)]

@@ -11,8 +11,8 @@ use crate::extent::{Size, UNBOUNDED, touched};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::Types;
 
-/// Returns the bytes of each path of an access, without those that would be cut off at the end of
-/// its base type. Returns nothing if the access touches no bytes.
+/// Returns the bytes of each path of an access, without cutting them at the end of its base type.
+/// Returns nothing if the access touches no bytes.
 pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<Pattern> {
     let start = u128::from(access.offset);
     let len = touched(access.size, access.offset, types.get(access.base).far);

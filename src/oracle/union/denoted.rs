@@ -310,7 +310,7 @@ impl Taken<'_> {
                     true => 0..last + 1,
                     false => self.element..self.element + 1,
                 };
-                // p never enters the other field's contents from behind.
+                // Elements of p that begin after the other field's contents do not matter.
                 let near = types.slot(self.ty, number).end.saturating_sub(own.start);
                 let near = near.checked_div(step).map_or(1, |near| near + 1);
                 if elements.end.min(near).saturating_sub(elements.start) > STRICT_ELEMENTS {

@@ -37,8 +37,8 @@
 //!
 //! # Limits
 //!
-//! Each stage has a budget of steps (`limits`), which all its loops use. Recursion never gets
-//! deeper with the types. Beyond a limit, the answer is `MayAlias`.
+//! Each stage has a budget of steps (`limits`), which all its loops use. The depth of recursion
+//! does not depend on the types. Beyond a limit, the answer is `MayAlias`.
 
 mod access;
 mod arena;

@@ -124,8 +124,8 @@ fn huge_counts_take_no_time() {
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t - 512, giga), 0), Ok(true));
 }
 
-/// Each side has two arrays in arrays, with up to 10^9 elements. Either the bytes are dense, or one
-/// or two of 100,000 are used. There are enough trials, and they take little time.
+/// Each side has an array in an array, with up to 10^9 elements each. Either the bytes are dense,
+/// or 1 or 2 in 100,000 are used. The trials suffice, and take little time.
 #[test]
 fn two_strides_a_side_are_decided() {
     let mut rng = Rng(3);
