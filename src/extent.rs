@@ -1,27 +1,27 @@
-//! The bytes that an access touches.
+//! The range of bytes that an access touches inside its base type.
 //!
-//! An access lies inside an object of its base type. From the end of its path it touches as many
-//! bytes as its [`Size`] says, up to the end of the base type. Nothing else cuts the range, neither
-//! an array's end nor a field's: 8 bytes from `arr[3]` of `struct { int arr[4]; float tail; }`
-//! touch `tail`.
+//! The type path of a tag leads to an offset in the base type. From there on, the access touches as
+//! many bytes as its [`Size`] says, but none after the end of the base type. The end of an array or
+//! a field inside the base does not cut the range: 8 bytes from `arr[3]` in `struct { int arr[4];
+//! float tail; }` touch `tail`.
 //!
-//! - An unknown size extends to the base's end.
-//! - A base type that contains a flexible array has no end. Neither has an old-format type, because
-//!   its nodes record no sizes.
-//! - A known size that exceeds the base on every path means that the tag does not describe the
-//!   access, which may then alias everything: the memory after an object of the base depends on
-//!   types that may be added later.
+//! - An access of unknown size may touch everything up to the end of the base.
+//! - A base type that contains a flexible array has no end. An old-format type has none either,
+//!   because its nodes record no sizes.
+//! - A known size may exceed the base on every path to the accessed type. Then the tag does not
+//!   describe the access, which may alias everything: the memory after an object of the base
+//!   depends on types that may be added later.
 //!
-//! So a larger known size never aliases less, and an unknown size never aliases less than a known
-//! one that stays in the base.
+//! So an access with a larger known size never aliases less, and neither does an access of unknown
+//! size, compared with a known size that stays inside the base.
 
-/// Means "without end". Finite extents are smaller, because offsets and sizes have 64 bits.
+/// The extent of an access or type without an end. Finite extents are smaller: sizes have 64 bits.
 pub(crate) const UNBOUNDED: u128 = 1 << 80;
 
 /// The number of bytes that an access touches.
 ///
-/// Texts, LLVM's metadata and C have a number instead. There 0 and 2^64-1 mean that the size is
-/// unknown, and `From<u64>` reads them so.
+/// LLVM's metadata, assembly text and C code store a plain number instead. In it, 0 and 2^64-1 mean
+/// that the size is unknown, and `From<u64>` converts it so.
 ///
 /// ```
 /// use tbaa::Size;
@@ -30,12 +30,12 @@ pub(crate) const UNBOUNDED: u128 = 1 << 80;
 /// assert_eq!([0, u64::MAX].map(Size::from), [Size::Unknown; 2]);
 /// ```
 ///
-/// LLVM: `LocationSize`.
+/// LLVM's class: `LocationSize`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Size {
     /// The number of bytes is known only when the program runs.
     Unknown,
-    /// This many bytes. An oracle takes an access of `Bytes(0)` or `Bytes(u64::MAX)` for one of an unknown
+    /// A known number of bytes. An oracle treats `Bytes(0)` and `Bytes(u64::MAX)` like an unknown
     /// size.
     Bytes(u64),
 }
@@ -53,12 +53,12 @@ impl Size {
         }
     }
 
-    /// Returns how many bytes an access of this size touches, if that is known.
+    /// Returns the number of bytes that an access of this size touches, if that is known.
     pub(crate) fn known(self) -> Option<u64> {
         self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }
 
-    /// Returns whether `other` is at most this size. An unknown size covers every other.
+    /// Returns whether `other` is not larger than this size. An unknown size covers all others.
     #[must_use]
     pub fn covers(self, other: Size) -> bool {
         match (self, other) {
@@ -70,7 +70,7 @@ impl Size {
 }
 
 impl From<u64> for Size {
-    /// Reads the number that a text or C has for a size: 0 and 2^64-1 are unknown.
+    /// Converts the number that metadata or C code stores for a size: 0 and 2^64-1 mean unknown.
     fn from(bytes: u64) -> Size {
         match bytes {
             0 | u64::MAX => Size::Unknown,
@@ -80,22 +80,22 @@ impl From<u64> for Size {
 }
 
 impl From<Size> for u64 {
-    /// Returns the number that a text or C has for a size: 0 for an unknown one, as clang
+    /// Returns the number that metadata or C code stores for a size: 0 if it is unknown, as clang
     /// writes it.
     fn from(size: Size) -> u64 {
         size.bytes().unwrap_or(0)
     }
 }
 
-/// Returns the number of bytes that an access may touch from `at` on, in a base type that ends at
-/// `end`; none remain after the end. Without a size it is an old-format tag's, which extends to the
-/// end.
+/// Returns the number of bytes that an access at offset `at` may touch in a base type that ends at
+/// `end`. It is 0 if the access begins at the end or later. `size` is `None` for an old-format tag,
+/// whose access may touch everything up to the end.
 pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     let room = end.saturating_sub(at.into());
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
 }
 
-/// Returns whether an access of a known size that begins at `at` reaches past `end`.
+/// Returns whether an access of a known size that begins at `at` extends past `end`.
 pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
     let end_of = |size: u64| u128::from(at) + u128::from(size);
     size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)

@@ -1,14 +1,14 @@
-//! A forest that grows by leaves, with ancestor tests in constant time.
+//! A forest in which leaves can be added, and ancestors can be tested in constant time.
 //!
 //! Each node has an interval of preorder numbers that encloses those of its descendants, so one
-//! node is above another iff their intervals meet. A node added later is *unnumbered*: it shares
-//! the first number of the lowest numbered node above it. This decides all tests except those
-//! between two unnumbered nodes that share a number, because no unnumbered node is above a numbered
-//! one; such two nodes are compared by climbing. When a quarter of the nodes are unnumbered, all
-//! are renumbered, so that adding a node takes constant time on average.
+//! node is an ancestor of another iff their intervals meet. A node added later is *unnumbered*: its
+//! interval begins with the first number of its lowest numbered ancestor. It is never an ancestor
+//! of a numbered node, so the intervals decide all tests except those between unnumbered nodes that
+//! share a number. Those tests climb to the ancestors. When a quarter of the nodes are unnumbered,
+//! all are renumbered, so adding a node takes constant time on average.
 //!
 //! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): each node
-//! also knows one ancestor farther up, so placed that a climb of n nodes takes `O(log n)` steps.
+//! also points to a farther ancestor, chosen so that climbing past n nodes takes `O(log n)` steps.
 
 use std::borrow::Cow;
 
@@ -16,22 +16,22 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u32,
-    /// Past the last number.
+    /// The number after the last one of the interval.
     pub(crate) end: u32,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forest {
-    /// Each node's parent, which was added before it; a root's is itself.
+    /// The parent of each node, which was added before it. A root is its own parent.
     parents: Vec<u32>,
-    /// An ancestor farther up; a root's is itself.
+    /// For each node, an ancestor that is farther up (its jump pointer). A root points to itself.
     jumps: Vec<u32>,
-    /// Orders of the jumps: one of order k passes 2^k - 1 nodes.
+    /// The order of each jump pointer. A jump of order k passes 2^k - 1 nodes.
     orders: Vec<u8>,
     spans: Vec<Span>,
-    /// The number of nodes at the last numbering.
+    /// The number of nodes when the forest was last numbered.
     numbered: u32,
-    /// The first unused number.
+    /// The first preorder number that no node uses.
     free: u32,
 }
 
@@ -40,7 +40,7 @@ impl Forest {
         self.parents.len()
     }
 
-    /// Adds a leaf under `parent`, or a root.
+    /// Adds a leaf under `parent`, or a root if there is none, and returns it.
     pub(crate) fn push(&mut self, parent: Option<u32>) -> u32 {
         let node = self.parents.len() as u32;
         let Some(parent) = parent else {
@@ -75,7 +75,7 @@ impl Forest {
         (parent != node).then_some(parent)
     }
 
-    /// Returns a node and those above it.
+    /// Iterates over a node and its ancestors, from the node up to its root.
     pub(crate) fn walk(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(Some(from), |&node| self.parent(node))
     }
@@ -94,23 +94,23 @@ impl Forest {
         self.numbered as usize != self.len()
     }
 
-    /// Returns whether `upper` is `lower` or above it.
+    /// Returns whether `upper` is `lower` or an ancestor of it.
     #[inline]
     pub(crate) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
-        // An unnumbered node is only above other unnumbered nodes.
+        // An unnumbered node can only be an ancestor of other unnumbered nodes.
         within && (!self.is_unnumbered(upper) || self.climb(lower, |node| node >= upper) == upper)
     }
 
-    /// Returns whether one of two nodes is the other or above it.
+    /// Returns whether two nodes are equal or one is an ancestor of the other.
     pub(crate) fn related(&self, a: u32, b: u32) -> bool {
-        // A node is added after those above it.
+        // A node is added after all its ancestors.
         self.is_ancestor(a.min(b), a.max(b))
     }
 
-    /// Returns the last node on the way up from `from` for which `below` holds. It must hold for
-    /// `from`, and once it fails, it must fail for all nodes above.
+    /// Returns the last node for which `below` holds, on the way from `from` to its root. `below`
+    /// must hold for `from`. Once it fails for a node, it must fail for all ancestors of that node.
     #[inline]
     pub(crate) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
         let mut node = from;
@@ -124,7 +124,7 @@ impl Forest {
         }
     }
 
-    /// Returns the lowest node that is each of two nodes or above it.
+    /// Returns the lowest node that is an ancestor of, or equal to, both `a` and `b`.
     pub(crate) fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
         if self.is_ancestor(a, b) {
             return Some(a);
@@ -132,7 +132,7 @@ impl Forest {
         self.parent(self.climb(a, |node| !self.is_ancestor(node, b)))
     }
 
-    /// Numbers all nodes if too many are unnumbered, and returns whether it did.
+    /// Numbers all nodes if too many of them are unnumbered. Returns whether it numbered them.
     pub(crate) fn catch_up(&mut self) -> bool {
         const FEW: usize = 16;
         let unnumbered = self.len() - self.numbered as usize;
@@ -143,7 +143,7 @@ impl Forest {
         true
     }
 
-    /// Returns the spans of all nodes, no two of which have the same start.
+    /// Returns the spans of all nodes, numbered so that no two begin with the same number.
     pub(crate) fn spans(&self) -> Cow<'_, [Span]> {
         if !self.has_unnumbered() {
             return Cow::Borrowed(&self.spans);
@@ -153,7 +153,7 @@ impl Forest {
         Cow::Owned(numbered.spans)
     }
 
-    /// Numbers all nodes.
+    /// Assigns new preorder numbers to all nodes.
     pub(crate) fn number(&mut self) {
         let parents = &self.parents;
         let parent =
@@ -164,7 +164,7 @@ impl Forest {
                 sizes[parent] += sizes[node];
             }
         }
-        // The first number not yet taken, under each node and among the roots.
+        // The first number that is still free, for the children of each node and for the roots.
         let mut free = vec![0; parents.len()];
         let mut free_root = 0;
         for node in 0..parents.len() {
@@ -187,7 +187,7 @@ mod tests {
     use super::Forest;
     use crate::random::Rng;
 
-    /// Any forest that grows, with tests between all pairs at every size.
+    /// Adds nodes at random places and tests every pair of nodes after each addition.
     #[test]
     fn ancestors_are_those_on_the_way_up() {
         let mut rng = Rng(1);

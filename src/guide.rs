@@ -1,4 +1,4 @@
-//! The guides, which are the repository's `docs` folder, by the question of a reader.
+//! The guides: the files of the repository's `docs` folder, sorted by the reader's question.
 //!
 //! * New to TBAA: a [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules), and
 //!   [the RFC](rfc) that they come from; [questions] and answers.
@@ -16,8 +16,8 @@
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
-/// One page for each file. A link to another page is a reference, `[rules]`: the file defines it as
-/// another file, and the line before the page, which takes precedence, as a module here.
+/// Declares a module for each page. A page links to another as `[rules]`. The page itself defines
+/// this as the other file. The lines before the page take precedence: they define it as a module.
 macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*

@@ -1,16 +1,16 @@
 //! Type-based alias analysis: build LLVM TBAA metadata, store the type DAG,
 //! ask whether two accesses may alias, write `!tbaa` text.
 //!
-//! A compiler that knows the types of its program knows that a store to an `int` leaves every
-//! `float` as it was. LLVM carries that knowledge as `!tbaa` metadata: a tag on each load and
-//! store, which names a place in a DAG of types. This crate makes such metadata, and answers what
-//! LLVM would answer on it, without LLVM.
+//! A compiler that knows the types of its program knows that a store to an `int` does not change
+//! any `float`. LLVM represents this knowledge as `!tbaa` metadata: each load and store has a tag,
+//! which refers to a position in a DAG of types. This crate makes such metadata. It also answers
+//! alias queries as LLVM would answer them, without LLVM.
 //!
 //! # Example
 //!
-//! A Lua value is a union, beside a number that tells which member is in it. Which
-//! accesses may touch common bytes? A [`Builder`] makes the nodes, as LLVM's `MDBuilder`
-//! does; a [`Graph`] holds them; an [`Oracle`] answers; [`text::write`] writes the metadata.
+//! A value in Lua is a union, next to a number that says which member is stored. The example asks
+//! which accesses may touch the same bytes. A [`Builder`] makes the nodes, like LLVM's `MDBuilder`.
+//! A [`Graph`] stores them, an [`Oracle`] answers, and [`text::write`] writes the metadata.
 //!
 //! ```
 //! use tbaa::{Access, AliasRule, Graph, Oracle, SizedField, text};
@@ -38,8 +38,8 @@
 //!
 //! # Declare types
 //!
-//! The comfortable way: say the structs as they are in C. The library lays them out, and a
-//! [`Session`] gives the tag of a path, while the program is compiled.
+//! It is easier to declare the structs as in C. The library then lays them out, and a [`Session`]
+//! returns the tag for a path. Types can be declared while the program is being compiled.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Record, Target};
@@ -60,9 +60,9 @@
 //! # Ok::<(), tbaa::declare::DeclareError>(())
 //! ```
 //!
-//! These tags say all that the program's types say, and stock LLVM crashes on some of them.
-//! They are lowered before LLVM sees them: `tbaa-lower` makes tags that LLVM answers soundly.
-//! Tags of [`Session::like_clang`] go to LLVM as they are.
+//! These tags express everything that the program's types promise. Stock LLVM crashes on some of
+//! them, so they must be lowered first: `tbaa-lower` turns them into tags that LLVM answers
+//! soundly. Tags of [`Session::like_clang`] can be given to LLVM unchanged.
 //!
 //! # Map
 //!
@@ -70,16 +70,16 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
-//! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
-//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`AliasRule`]s, and says why: [`explain`] |
+//! | [`Builder`] | makes well-formed nodes, like LLVM's `MDBuilder` |
+//! | [`Graph`] | stores each node once; [`TypeNode`] and [`Tag`] read the nodes |
+//! | [`Oracle`] | answers queries about [`Access`]es by an [`AliasRule`]; explains answers: [`explain`] |
 //! | [`text`] | writes metadata for LLVM and MLIR |
-//! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
-//! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
-//! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
-//! | [`Masks`], [`MemoryEffect`] | the answers of a closed list of accesses as bits; what calls read and write |
-//! | [`raw`] | adds nodes as a text has them |
-//! | [`wellformed`] | says what LLVM's verifier says of a tag |
+//! | [`declare`], [`Session`] | lays out structs and returns the tag of an access by its path; combines types, graph and oracle |
+//! | [`Publisher`], [`Reader`] | let many threads ask, without waiting, while one adds types and tags |
+//! | [`Matrix`], [`Classes`] | answer all pairs of many tags at once |
+//! | [`Masks`], [`MemoryEffect`] | the answers for a fixed list of accesses as bits; effects of calls |
+//! | [`raw`] | adds the nodes of a text unchanged |
+//! | [`wellformed`] | checks a tag as LLVM's verifier does |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
@@ -87,26 +87,26 @@
 //!
 //! | crate | what it does |
 //! |---|---|
-//! | `tbaa-lex`, `tbaa-types` | the tokens of LLVM's text; LLVM's types and data layouts |
+//! | `tbaa-lex`, `tbaa-types` | read the tokens of LLVM's text; LLVM's types and data layouts |
 //! | `tbaa-ir` | reads `.ll` modules: metadata, instructions, debug information; edits them |
-//! | `tbaa-check` | reports what LLVM rejects, and what it accepts and is wrong; links modules |
-//! | `tbaa-lower` | turns tags into others that stock LLVM answers soundly; hands nodes to LLVM |
+//! | `tbaa-check` | reports tags that LLVM rejects, and wrong ones that it accepts; links modules |
+//! | `tbaa-lower` | turns tags into ones that stock LLVM answers soundly; passes nodes to LLVM |
 //! | `tbaa-tag` | makes tags for a module that has none |
-//! | `tbaa-instrument`, `tbaa-witness` | puts run-time checks of tags into modules; the runtime of these checks |
+//! | `tbaa-instrument`, `tbaa-witness` | add run-time checks of tags to modules; the runtime of these checks |
 //! | `tbaa-inkwell`, `tbaa-capi` | attach tags through inkwell, and from C and C++ |
 //! | `tbaa-cranelift` | makes alias regions for Cranelift, and checks them |
-//! | `tbaa-derive` | `#[derive(Tbaa)]` and `path!`, with the feature `derive` |
-//! | `tbaa-plugin` | a plugin for LLVM 22: passes ask for the exact relation |
+//! | `tbaa-derive` | `#[derive(Tbaa)]` and `path!`, for the feature `derive` |
+//! | `tbaa-plugin` | a plugin for LLVM 22, so that passes use the exact answers |
 //! | `tbaa-cli` | the command `tbaa` |
 //!
-//! The [`guide`] explains TBAA, the rules, and each of these parts.
+//! The [`guide`] explains TBAA, the rules and each of these parts.
 //!
 //! # Features
 //!
 //! * `declare`: [`declare`] and [`Session`];
-//! * `spec`, the default: [`spec`], and `serde` for the data types; brings `declare`;
-//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`;
-//! * `equal`: types of several modules, compared and merged, in [`types`]; brings `declare`.
+//! * `spec`, the default: [`spec`], and `serde` for the data types; enables `declare`;
+//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; enables `declare`;
+//! * `equal`: compares and merges the types of several modules, in [`types`]; enables `declare`.
 
 #![forbid(unsafe_code)]
 
@@ -118,7 +118,7 @@ mod extent;
 mod fnv;
 mod forest;
 mod graph;
-// Its examples use all crates: `tests` runs them.
+// The guide's examples use all crates, so the crate `tests` runs them.
 #[cfg(all(doc, not(doctest)))]
 pub mod guide;
 #[cfg(feature = "declare")]
@@ -136,9 +136,9 @@ mod type_set;
 mod walks;
 pub mod wellformed;
 
-// The version of petgraph that `Graph::type_dag` speaks.
+// The version of petgraph that the signature of `Graph::type_dag` uses.
 pub use petgraph;
-// LLVM's types, which `declare` speaks of.
+// LLVM's types, which the signatures in `declare` use.
 #[cfg(feature = "declare")]
 pub use tbaa_types as types;
 
@@ -153,14 +153,14 @@ pub use oracle::{
     MemoryEffect, Oracle, Publisher, Reader, UnknownRuleError,
 };
 
-/// The parts of an answer of [`Oracle::explain`].
+/// The types that describe the result of [`Oracle::explain`].
 pub mod explain {
     pub use crate::oracle::{
         AccessPath, Apart, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
     };
 }
 
-/// For readers of texts: nodes as they are, whatever they mean.
+/// For programs that read texts: functions that store nodes unchanged, even if LLVM rejects them.
 pub mod raw {
     pub use crate::graph::{Draft, DraftOperand, RawGraph};
 }
@@ -168,7 +168,7 @@ pub mod raw {
 #[cfg(feature = "declare")]
 pub use session::Session;
 
-/// The code that the project's crates share. It may change in any version.
+/// Code that several crates of this project use. It may change in any version.
 #[doc(hidden)]
 pub mod parts {
     pub use crate::fnv::fnv;

@@ -1,15 +1,15 @@
-//! "Did you mean": the declared name nearest to a misspelt one.
+//! "Did you mean": finds the declared name that is most similar to a misspelt one.
 
 use strsim::osa_distance;
 
-/// Longer names are no slips of a finger, and the distance is quadratic.
+/// Longer names are not compared: they are no typing errors, and the distance takes quadratic time.
 const LONGEST: usize = 64;
 
-/// Returns the candidate that `name` most probably was to be, if any is near.
+/// Returns the candidate that is most similar to `name`, if any is similar enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = |name: &str| name.chars().take(LONGEST + 1).count();
     let wanted = len(name);
-    // One wrong letter of two, two of six, three of nine; none of one.
+    // The number of wrong letters that a name of this length may have: 1 of 2, 2 of 6, 3 of 9.
     let limit = (wanted / 3).max(1).min(wanted.saturating_sub(1));
     candidates
         .into_iter()
@@ -22,7 +22,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns `": did you mean ...?"`, or the hint when nothing is near.
+/// Returns `": did you mean ...?"`, or a colon and `otherwise` if no candidate is similar enough.
 #[cfg(feature = "spec")]
 pub(crate) fn suggestion<'a>(
     name: &str,
@@ -32,7 +32,7 @@ pub(crate) fn suggestion<'a>(
     hint(nearest(name, candidates), otherwise)
 }
 
-/// Returns the end of a message about a name that nothing has.
+/// Returns the end of a message about an unknown name: the suggestion, or else `otherwise`.
 pub(crate) fn hint(nearest: Option<&str>, otherwise: &str) -> String {
     match nearest {
         Some(near) => format!(": did you mean {near:?}?"),

@@ -1,10 +1,10 @@
-//! Numbers for the tests inside the library.
+//! Random numbers for the tests inside the library.
 
-/// `SplitMix64`.
+/// The generator `SplitMix64`.
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
-    /// Returns a number less than `bound`.
+    /// Returns a random number less than `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

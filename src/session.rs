@@ -1,4 +1,4 @@
-//! Declared types, their graph and its oracle behind one handle.
+//! A session: declared types, the graph of their tags, and an oracle for this graph.
 
 use crate::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record, TaggedTypes};
 use crate::extent::Size;
@@ -6,11 +6,11 @@ use crate::graph::{CopyId, Graph, TagId};
 use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 
 /// A compiler's state for TBAA: the declared types, the graph with their tags, and the oracle that
-/// answers queries on these tags.
+/// answers queries about these tags.
 ///
-/// Types, paths and queries may come in any order. Use the parts for operations that the session
-/// does not offer: [`Session::types_mut`], [`Session::graph`], [`Session::oracle`], and all at once
-/// in [`Session::update`].
+/// Types may be declared, paths resolved and queries asked in any order. For other operations, use
+/// the parts: [`Session::types_mut`], [`Session::graph`] and [`Session::oracle`], or all of them at
+/// once in [`Session::update`].
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -36,30 +36,30 @@ pub struct Session {
 }
 
 impl Session {
-    /// Returns a session with clang's tags and LLVM's answers: the tags go to LLVM unchanged.
-    /// Members of unions are `char`.
+    /// Returns a session that makes the same tags as clang and answers like LLVM. The tags can be
+    /// given to LLVM unchanged. Members of unions are accessed as `char`.
     pub fn like_clang(types: Declarations) -> Session {
         Session::new(types, Policy::Clang, AliasRule::Llvm)
     }
 
-    /// Returns a session whose tags and answers express everything that the types do, including
-    /// unions and sizes: for your own optimiser. For stock LLVM, lower the tags first, with the
-    /// crate `tbaa-lower`.
+    /// Returns a session whose tags and answers use all facts that the types express, including
+    /// unions and sizes. It is for your own optimiser. For stock LLVM, lower the tags first with
+    /// the crate `tbaa-lower`.
     pub fn with_unions(types: Declarations) -> Session {
         Session::new(types, Policy::Rfc, AliasRule::Union)
     }
 
     /// Returns a session with an empty graph. More types may be declared later.
     ///
-    /// Not every pair makes sense: under [`AliasRule::Llvm`], tags of [`Policy::Rfc`] are
-    /// misread as LLVM misreads them, and accesses to two members of a union may be
-    /// `NoAlias`. [`Session::like_clang`] and [`Session::with_unions`] are the pairs that do.
+    /// Not every policy fits every rule. LLVM misreads tags of [`Policy::Rfc`], and so does
+    /// [`AliasRule::Llvm`]: it may answer `NoAlias` for two members of a union.
+    /// [`Session::like_clang`] and [`Session::with_unions`] choose a policy and a rule that fit.
     pub fn new(types: Declarations, policy: Policy, rule: AliasRule) -> Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rule))
     }
 
-    /// Makes a session of its parts. Declared types are added to the graph, which may be that of a
-    /// module. Types that were lowered into another graph before give
+    /// Returns a session made of its parts. Declared types are added to the oracle's graph, which
+    /// may be that of a module. Types whose nodes are already in another graph cause
     /// [`BuildError::ForeignId`](crate::BuildError::ForeignId).
     pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
         Session { tagged, oracle }
@@ -80,8 +80,8 @@ impl Session {
         self.types_mut().define(record)
     }
 
-    /// Returns the tag of an access to a path, and adds it if it is new. [`Session::tags`] is
-    /// faster for many paths.
+    /// Returns the tag for an access to a path, and adds the tag if it is new. For many paths,
+    /// [`Session::tags`] is faster.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
-    /// Returns an access to a path with its own size, which may exceed the path's type: a number of
-    /// bytes, or a [`Size`].
+    /// Returns an access to a path with its own size, which may exceed the size of the path's type.
+    /// It is a number of bytes or a [`Size`].
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Session {
         self.update(|types, graph| types.sized(graph, path, size))
     }
 
-    /// Returns the tags of accesses to several paths.
+    /// Returns the tags for accesses to several paths.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Session {
         self.update(|types, graph| types.place(graph, path))
     }
 
-    /// Returns the `tbaa.struct` node for copies of a type.
+    /// Returns the `tbaa.struct` node for copying objects of a type.
     ///
     /// # Errors
     ///
@@ -127,9 +127,9 @@ impl Session {
         self.update(|types, graph| types.copy(graph, ty))
     }
 
-    /// Changes types and graph, and updates the oracle.
+    /// Changes the types and the graph, and then updates the oracle.
     ///
-    /// [`Oracle::update`] states the cost.
+    /// [`Oracle::update`] documents how long this takes.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
         let Session { tagged, oracle } = self;
         oracle.update(|graph| change(tagged, graph))
@@ -149,7 +149,7 @@ impl Session {
         self.oracle.may_alias(a, b)
     }
 
-    /// Returns which dependences may hold between two accesses.
+    /// Returns the dependences that may exist between two accesses.
     ///
     /// As [`Oracle::may_conflict`].
     pub fn may_conflict(
@@ -165,22 +165,22 @@ impl Session {
         self.tagged.types()
     }
 
-    /// Returns the declared types, to declare more of them.
+    /// Returns the declared types, so that more can be declared.
     pub fn types_mut(&mut self) -> &mut Declarations {
         self.tagged.types_mut()
     }
 
-    /// Returns the declared types under their policy.
+    /// Returns the declared types with the policy by which they become nodes.
     pub fn tagged(&self) -> &TaggedTypes {
         &self.tagged
     }
 
-    /// Returns the graph: all nodes and tags so far.
+    /// Returns the graph, which contains all nodes and tags so far.
     pub fn graph(&self) -> &Graph {
         self.oracle.graph()
     }
 
-    /// Returns the oracle, for all other queries.
+    /// Returns the oracle, for queries that the session does not offer.
     pub fn oracle(&self) -> &Oracle {
         &self.oracle
     }

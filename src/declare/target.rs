@@ -1,8 +1,8 @@
-//! The sizes of types and the rules of layouts that a C compiler fixes for a target.
+//! The sizes of types and the rules for struct layout that a C compiler uses for a target machine.
 
 use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 
-/// A machine and its C ABI, as far as layouts depend on them.
+/// The properties of a machine and its C ABI that determine how types are laid out.
 ///
 /// ```
 /// use tbaa::declare::Target;
@@ -15,36 +15,36 @@ use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 /// # Ok::<(), tbaa::types::DataLayoutError>(())
 /// ```
 ///
-/// clang's counterpart is `TargetInfo`.
+/// The corresponding class of clang is `TargetInfo`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     pub(super) data_layout: DataLayout,
-    /// Bytes of a pointer, and its alignment.
+    /// The size of a pointer and its alignment, in bytes.
     pub(super) pointer: (u64, u64),
-    /// Bytes of `long`.
+    /// The size of `long`, in bytes.
     pub(super) long: u64,
-    /// True if `int64_t` is `long long` where `long` would do: Darwin.
+    /// True if `int64_t` is `long long` although `long` has 64 bits too, as on Darwin.
     pub(super) int64_is_long_long: bool,
-    /// True if `size_t` is `unsigned long` where `unsigned int` would do.
+    /// True if `size_t` is `unsigned long` even where `unsigned int` has the same size.
     pub(super) size_is_long: bool,
     /// `long double`: its LLVM type, size and alignment.
     pub(super) long_double: (Primitive, u64, u64),
-    /// True if there is `__int128`.
+    /// True if the target has `__int128`.
     pub(super) int128: bool,
-    /// Bytes of `wchar_t`.
+    /// The size of `wchar_t`, in bytes.
     pub(super) wchar: u64,
     /// The largest alignment of a vector, in bytes.
     pub(super) vector_align: u64,
     pub(super) rules: LayoutRules,
 }
 
-/// The ABI whose rules lay out structs.
+/// The ABI that determines how structs are laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LayoutRules {
-    /// The System V ABI, which most others follow.
+    /// The System V ABI, which most other ABIs follow.
     SystemV {
-        /// True if unnamed bit-fields affect the alignment of their struct: the ABI of Arm, except
-        /// Apple's.
+        /// True if an unnamed bit-field affects the alignment of its struct, as in the ABI of Arm
+        /// but not in Apple's.
         unnamed_bits_align: bool,
     },
     Microsoft {
@@ -54,12 +54,12 @@ pub(super) enum LayoutRules {
     },
 }
 
-/// A vector alignment, in bytes, that no vector exceeds.
+/// An alignment, in bytes, that no vector reaches: vectors are aligned without a limit.
 const NO_LIMIT: u64 = 1 << 28;
 
 macro_rules! presets {
     ($($function:ident $name:literal, $triple:literal, $layout:literal;)*) => {
-        /// The presets, by the name of [`Target::by_name`] and clang's triple.
+        /// The presets: the name for [`Target::by_name`], clang's target triple, the constructor.
         const PRESETS: &[(&str, &str, fn() -> Target)] = &[$(($name, $triple, Target::$function),)*];
 
         impl Target {
@@ -67,7 +67,7 @@ macro_rules! presets {
                 #[doc = concat!("Returns `", $triple, "`.")]
                 #[must_use]
                 pub fn $function() -> Target {
-                    // The strings are clang 22's; a test compares them.
+                    // These strings are those of clang 22; a test compares them with clang's.
                     Target::preset($triple, $layout)
                 }
             )*
@@ -93,14 +93,14 @@ presets! {
 }
 
 impl Target {
-    /// Returns the presets' names.
+    /// Returns the names of the presets.
     pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
         PRESETS.iter().map(|&(name, ..)| name)
     }
 
-    /// Returns the preset of a name in [`Target::names`], or of a triple such as
-    /// `x86_64-unknown-linux-gnu`: the architecture must be the preset's, and Windows and Apple
-    /// triples match only their own presets.
+    /// Returns the preset that has the name `name`, one of [`Target::names`], or that fits the
+    /// triple `name`, such as `x86_64-unknown-linux-gnu`. The architecture must be that of the
+    /// preset, and a Windows or Apple triple fits only a Windows or Apple preset.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
@@ -116,7 +116,7 @@ impl Target {
         found.map(|(.., make)| make())
     }
 
-    /// Returns the preset of the machine that this program runs on, if there is one.
+    /// Returns the preset for the machine that this program runs on, if there is one.
     #[must_use]
     pub fn host() -> Option<Target> {
         use std::env::consts::{ARCH, OS};
@@ -134,7 +134,7 @@ impl Target {
     }
 
     fn preset(triple: &str, layout: &str) -> Target {
-        // This always parses: the strings are the constants above, and a test checks them.
+        // Parsing always succeeds: the strings are those of `PRESETS`, and a test parses each.
         let layout = layout.parse().unwrap_or_default();
         let mut target = Target::from_data_layout(layout);
         let unnamed_bits_align = triple.starts_with("aarch64");
@@ -165,10 +165,10 @@ impl Target {
         target
     }
 
-    /// Returns a target for which only a data layout string is known. Properties that the string
-    /// does not determine are those of most targets: `long` is as wide as a pointer (but 4 bytes if
-    /// names are mangled as on Windows), `long double` has 16 bytes, structs follow the System V
-    /// ABI.
+    /// Returns a target for which only a data layout string is known. For properties that the
+    /// string does not determine, it takes the usual values: `long` is as wide as a pointer (but
+    /// has 4 bytes if names are mangled as on Windows), `long double` has 16 bytes, and structs
+    /// follow the System V ABI.
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use tbaa_types::Mangling;
@@ -194,7 +194,7 @@ impl Target {
         }
     }
 
-    /// Returns the target of a module from a triple and a data layout string; either may be
+    /// Returns the target of a module, given its triple and its data layout string. Either may be
     /// missing.
     #[must_use]
     pub fn of_module(triple: Option<&str>, data_layout: Option<DataLayout>) -> Option<Target> {
@@ -222,7 +222,7 @@ impl Target {
         self.measure(&context, ty).unwrap_or(1)
     }
 
-    /// Returns the alignment of an integer with this many bytes, in bytes.
+    /// Returns the alignment of an integer that has `size` bytes, in bytes.
     pub(super) fn int_align(&self, size: u64) -> u64 {
         let mut context = Context::new();
         let bits = u32::try_from(size.saturating_mul(8)).unwrap_or(u32::MAX);

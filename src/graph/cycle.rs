@@ -1,4 +1,4 @@
-//! Nodes that refer to one another in a cycle, added together.
+//! Adds nodes that refer to one another in a cycle. Such nodes must be added all at once.
 
 use std::hash::BuildHasher;
 
@@ -11,12 +11,12 @@ use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use crate::table::HashMap;
 
 impl Graph {
-    /// Adds the nodes of a cycle, whose open operands are numbered from `base` on. Returns the node
-    /// of each.
+    /// Adds the nodes of a cycle, and returns for each the node that it became. Their operands
+    /// refer to one another by index, and `base` has been added to each index.
     ///
-    /// Uniqued nodes with equal operands merge, and then their users may merge, too. No node of the
-    /// store can equal one of these, because each has a new operand. A uniqued node that refers to
-    /// itself becomes distinct.
+    /// Uniqued nodes with equal operands merge, and then the nodes that refer to them may merge as
+    /// well. None of them can equal a node that is in the graph already, because each has an
+    /// operand that is new. A uniqued node that refers to itself becomes distinct.
     ///
     /// LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
     pub(super) fn add_cycle<K, P>(
@@ -43,7 +43,7 @@ impl Graph {
             members.push(Member { distinct, operands });
         }
         let classes = merge_equal(&mut members, first, &self.hasher);
-        // Depth first, in the order in which they would be read again from their text.
+        // The nodes are added depth first. A reader of their text would add them in the same order.
         let mut numbers: Vec<Option<usize>> = vec![None; members.len()];
         let mut kept: Vec<usize> = Vec::new();
         let mut work = vec![0];
@@ -77,8 +77,8 @@ impl Graph {
         Ok((0..nodes.len()).map(|at| self.id(first + number(at))).collect())
     }
 
-    /// Computes what the nodes from `first` on inherit from their parents, parents first. If
-    /// parents form a cycle, none of its nodes has a root.
+    /// Computes the facts that the nodes from index `first` on inherit from their parents. Parents
+    /// come first. If the parents form a cycle, none of its nodes has a root.
     fn inherit_in_cycle(&mut self, first: usize) {
         let mut to_parent = DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (first..self.records.len()).map(|_| to_parent.add_node(())).collect();
@@ -95,16 +95,16 @@ impl Graph {
     }
 }
 
-/// A node of a cycle. References to other nodes of the cycle are numbered as if these followed the
-/// nodes in the store.
+/// A node of the cycle. References to other nodes of the cycle use the indices that these would
+/// have if all of them were appended to the graph.
 struct Member {
-    /// True if it never merges with another.
+    /// True if the node never merges with another.
     distinct: bool,
     operands: Vec<Packed>,
 }
 
 fn member(first: usize, at: usize) -> Packed {
-    // Checked before: that many nodes fit.
+    // The caller has checked that the graph has room for the indices of all members.
     Packed::new(OperandKind::Node, first + at).unwrap_or(Packed::NULL)
 }
 
@@ -112,11 +112,11 @@ fn of_member(operand: Packed, first: usize) -> Option<usize> {
     (operand.kind() == OperandKind::Node).then(|| operand.index().checked_sub(first)).flatten()
 }
 
-/// Finds the members that are equal because their operands are, and returns the representative of
-/// each.
+/// Merges uniqued members whose operands are equal. Returns the index of the remaining member for
+/// each member.
 ///
-/// A member's hash is the sum of its operands' hashes, so a merged operand changes it in one step.
-/// The smaller set of users is updated, which takes near-linear time in all.
+/// A member's hash is the sum of its operands' hashes, so one operand is replaced in one step. A
+/// merge replaces the member that fewer operands refer to, so all merges take near-linear time.
 fn merge_equal(members: &mut [Member], first: usize, hasher: &impl BuildHasher) -> Vec<usize> {
     let term = |position: usize, operand: Packed| hasher.hash_one((position, operand));
     let mut users: Vec<Vec<(usize, usize)>> = vec![Vec::new(); members.len()];

@@ -1,4 +1,4 @@
-//! The positions of values among a node's operands. No other module knows them.
+//! The positions of the operands in TBAA nodes. No other module depends on these positions.
 //!
 //! | node | old format | size-aware (new) format |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | tag | `base, access, offset [, immutable]` | `base, access, offset, size [, immutable]` |
 //! | struct copy | `(offset, size, tag)...` | the same |
 //!
-//! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
-//! repeat these positions, and `MDBuilder.cpp`, which writes them.
+//! LLVM repeats these positions in `TypeBasedAliasAnalysis.cpp`, in the wrappers around `MDNode`,
+//! and in `MDBuilder.cpp`, which writes the nodes.
 
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ use super::{Graph, Int, NodeId, Operand};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Format {
-    /// Struct-path nodes with offsets only, what clang writes by default.
+    /// Struct-path nodes with offsets but no sizes. clang writes them by default.
     Old,
-    /// Size-aware nodes, what `clang -new-struct-path-tbaa` writes.
+    /// Size-aware nodes. `clang -new-struct-path-tbaa` writes them.
     New,
 }
 
 impl Format {
-    /// Returns the one of two values that is for this format.
+    /// Returns `old` for the old format and `new` for the new format.
     pub(crate) fn choose<T>(self, old: T, new: T) -> T {
         match self {
             Format::Old => old,
@@ -49,31 +49,31 @@ pub const SCALAR_FLAG: usize = 2;
 /// Positions of the base and access type in a tag.
 pub(crate) const TAG_TYPES: [usize; 2] = [TAG_BASE, TAG_ACCESS];
 
-/// Position of the size in an entry of a `tbaa.struct` node, from its offset.
+/// Position of the size in an entry of a `tbaa.struct` node, relative to the entry's offset.
 pub const COPY_SIZE: usize = 1;
-/// Position of the tag in an entry of a `tbaa.struct` node, from its offset.
+/// Position of the tag in an entry of a `tbaa.struct` node, relative to the entry's offset.
 pub const COPY_TAG: usize = 2;
-/// Operands per entry of a `tbaa.struct` node.
+/// The number of operands per entry of a `tbaa.struct` node.
 pub const COPY_STRIDE: usize = 3;
 
-/// Positions of the offsets of complete entries in a `tbaa.struct` node with this many operands.
+/// Returns the position of each complete entry in a `tbaa.struct` node that has `len` operands.
 pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
-/// The form of a node, derived from the kinds of its operands only.
+/// The role that a node can have, derived only from the kinds of its operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An access tag.
     Tag,
     /// A type that is not a root.
     Type,
-    /// The accesses of a struct copy.
+    /// A `tbaa.struct` node: the list of accesses that a struct copy makes.
     Copy,
 }
 
 impl Form {
-    /// Returns the form of a node; `None` if it is that of a root, or of no TBAA.
+    /// Returns the form of a node, or `None` if it is a root or not a TBAA node.
     pub fn of(graph: &Graph, node: NodeId) -> Option<Form> {
         use OperandKind::{Int, Node, Small, String};
         let kinds = |node| graph.packed(node).iter().map(|operand| operand.kind());
@@ -101,7 +101,7 @@ impl Form {
     }
 }
 
-/// The layout of a type node's operands, given by its format and length.
+/// The layout of a type node's operands. The format and the number of operands determine it.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// The encoding.
@@ -122,44 +122,44 @@ impl Shape {
         Shape { format, len }
     }
 
-    /// Operands before the first field.
+    /// Returns the number of operands before the first field.
     pub(crate) fn first_field(self) -> usize {
         self.format.choose(1, 3)
     }
 
-    /// Position of the type of a field, by its number.
+    /// Returns the position of the type of the field with index `number`.
     pub fn field(self, number: usize) -> usize {
         self.first_field() + number * self.stride()
     }
 
-    /// Position of a field's offset, by that of its type.
+    /// Returns the position of a field's offset. `field` is the position of the field's type.
     pub fn offset(self, field: usize) -> usize {
         field + 1
     }
 
-    /// Position of a field's size in the new format, by that of its type.
+    /// Returns the position of a field's size in the new format. `field` is that of its type.
     pub fn extent(self, field: usize) -> Option<usize> {
         (self.format == Format::New).then_some(field + 2)
     }
 
-    /// Positions of a field's operands, by that of its type.
+    /// Returns the positions of all operands of a field. `field` is the position of its type.
     pub fn operands(self, field: usize) -> Range<usize> {
         field..field + self.stride()
     }
 
-    /// Operands per field.
+    /// Returns the number of operands per field.
     pub(crate) fn stride(self) -> usize {
         self.format.choose(2, 3)
     }
 
-    /// Returns whether the node has no parent to name: fewer than two operands.
+    /// Returns whether the node has fewer than two operands, and so no parent.
     ///
     /// LLVM: `IsRootTBAANode`.
     pub fn is_root(self) -> bool {
         self.len < 2
     }
 
-    /// The next type up: the parent, or in the old format an aggregate's first field.
+    /// Returns the parent. In the old format, the parent of an aggregate is its first field's type.
     ///
     /// LLVM: `TBAANode::getParent`.
     pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
@@ -167,13 +167,13 @@ impl Shape {
         graph.operand(node, self.parent_position()).filter(|_| has_one)?.node()
     }
 
-    /// Position of the next type up in a node that is not a root.
+    /// Returns the position of the parent in a node that is not a root.
     pub fn parent_position(self) -> usize {
         self.format.choose(1, 0)
     }
 
-    /// Returns whether the operands are those of an old-format scalar: a name, a parent, and no
-    /// offset or 0.
+    /// Returns whether the operands are those of an old-format scalar: a name, a parent, and
+    /// optionally an offset that is 0.
     pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
         let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
@@ -183,8 +183,8 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
-    /// Returns whether a node that is not a root has a parent, a name or size, and whole
-    /// fields, each operand of the right kind.
+    /// Returns whether a node that is not a root has a parent, a name (or a size in the new format)
+    /// and complete fields, and whether each operand has the right kind.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
@@ -200,12 +200,12 @@ impl Shape {
             && self.fields().all(field)
     }
 
-    /// Returns whether no field lacks an operand.
+    /// Returns whether every field has all its operands.
     pub fn has_whole_fields(self) -> bool {
         self.format.choose(self.len == 2 || self.len % 2 == 1, self.len.is_multiple_of(3))
     }
 
-    /// Returns whether there are fields, and their offsets are of type `i64` and never decrease.
+    /// Returns whether the type has fields whose offsets have type `i64` and never decrease.
     pub(crate) fn is_ascending(self, graph: &Graph, node: NodeId) -> bool {
         let offset = |field: usize| {
             let offset = graph.operand(node, self.offset(field))?.int()?;
@@ -215,19 +215,19 @@ impl Shape {
         self.fields().len() > 0 && self.fields().try_fold(0, next).is_some()
     }
 
-    /// Position of the name.
+    /// Returns the position of the name.
     pub fn name(self) -> usize {
         self.format.choose(0, 2)
     }
 
-    /// Position of the type's size, in the new format.
+    /// Returns the position of the type's size in the new format.
     pub fn size(self) -> Option<usize> {
         (self.format == Format::New).then_some(1)
     }
 
-    /// Finds the last field that does not start after `offset`: the position of its type, and the
-    /// field's start. `None` if the first field starts later, or an offset is not an integer. The
-    /// fields' offsets must not decrease.
+    /// Finds the last field that begins at or before `offset`. Returns the position of its type and
+    /// the offset at which it begins, or `None` if all fields begin later or an offset is not an
+    /// integer. The offsets of the fields must not decrease.
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.field(field);
         let start = |field| Some(graph.operand(node, self.offset(at(field)))?.int()?.value);
@@ -240,9 +240,9 @@ impl Shape {
         Some((at(last), start(last)?))
     }
 
-    /// Moves from a type to the next on a walk: to the last field that does not
-    /// start after `offset`, which becomes relative to it; from a type without
-    /// fields to its parent. `None` from a root, and before the first field.
+    /// Follows a type path by one step: to the last field that begins at or before `offset`, which
+    /// becomes relative to that field, or from a type without fields to its parent. Returns `None`
+    /// at a root, and if `offset` precedes the first field.
     pub fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
         if self.is_root() || self.fields().len() == 0 {
             return self.parent(graph, node).filter(|_| !self.is_root());
@@ -252,29 +252,29 @@ impl Shape {
         graph.operand(node, at)?.node()
     }
 
-    /// Positions of the fields' types.
+    /// Returns the positions of the fields' types.
     pub fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
-        // A two-operand scalar has a parent and no offset: no field.
+        // A scalar with two operands has a parent but no offset, so it has no field.
         let end = if self.len == 2 { 0 } else { self.len };
         (self.first_field()..end.max(self.first_field())).step_by(self.stride())
     }
 }
 
-/// The operands of a tag, if they have the right kinds.
+/// The operands of a tag whose operands have the right kinds.
 #[derive(Clone, Copy)]
 pub struct TagParts {
     pub(crate) base: NodeId,
     pub(crate) access: NodeId,
     pub(crate) offset: Int,
-    /// The size operand, present in the new format.
+    /// The size operand, which only the new format has.
     pub(crate) size: Option<Int>,
     pub(crate) format: Format,
-    /// True if the last bit of the immutability operand is set.
+    /// True if the lowest bit of the immutability operand is set.
     pub(crate) immutable: bool,
 }
 
 impl TagParts {
-    /// Reads the format of a tag from its access type.
+    /// Returns the format of a tag, which is that of its access type.
     ///
     /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
     pub fn format(graph: &Graph, tag: NodeId) -> Format {
@@ -284,7 +284,7 @@ impl TagParts {
         }
     }
 
-    /// Returns whether LLVM reads a node as a struct-path tag, and not as one of the scalar format.
+    /// Returns whether LLVM reads a node as a struct-path tag, not as a tag of the scalar format.
     ///
     /// LLVM: `UpgradeTBAANode`.
     pub(crate) fn is_struct_path(graph: &Graph, node: NodeId) -> bool {
@@ -292,12 +292,12 @@ impl TagParts {
         graph.operand_count(node) > TAG_OFFSET && base.is_some()
     }
 
-    /// Reads the access type of a tag.
+    /// Returns the access type of a tag.
     pub(crate) fn access(graph: &Graph, tag: NodeId) -> Option<NodeId> {
         graph.operand(tag, TAG_ACCESS).and_then(Operand::node)
     }
 
-    /// Reads the size of a size-aware tag.
+    /// Returns the size operand of a size-aware tag.
     pub(crate) fn size(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(graph.operand(tag, TAG_SIZE).and_then(Operand::int)?.value)
     }
@@ -307,24 +307,24 @@ impl TagParts {
         let len = graph.operand_count(tag);
         let int = |at| graph.operand(tag, at).and_then(Operand::int);
         let is_odd = |at| int(at).is_some_and(|int| int.value & 1 == 1);
-        // The format is computed last: the flag must be the last operand.
+        // The format takes longest to compute, so it comes last: the flag must be the last operand.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))
     }
 
-    /// Reads the number that a tag has for its size; `None` in the old format.
+    /// Returns the value of a tag's size operand, or `None` in the old format.
     pub fn size_number(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(TagParts::of(graph, tag).ok()?.size?.value)
     }
 
-    /// Position of the immutability flag in a tag of `format`.
+    /// Returns the position of the immutability flag in a tag of format `format`.
     pub fn immutable_position(format: Format) -> usize {
         format.choose(TAG_SIZE, TAG_SIZE + 1)
     }
 
-    /// Reads a tag, or returns the position of the first operand that is of
-    /// the wrong kind or missing.
+    /// Reads a tag. Fails with the position of the first operand that is missing or has the wrong
+    /// kind.
     pub(crate) fn of(graph: &Graph, tag: NodeId) -> Result<TagParts, usize> {
         let node = |at: usize| graph.operand(tag, at).and_then(Operand::node).ok_or(at);
         let int = |at: usize| graph.operand(tag, at).and_then(Operand::int).ok_or(at);
@@ -341,7 +341,7 @@ impl TagParts {
         }
     }
 
-    /// The operands of a tag.
+    /// Returns the operands of a tag that has the given parts.
     ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub(crate) fn operands(

@@ -1,8 +1,8 @@
-//! Equality of graphs: the same tags, copies and types in the same order, up to numbering.
+//! Equality of graphs: equal tags, copies (`tbaa.struct` nodes) and types in the same order.
 
 use super::{CopyId, DISTINCT, Graph, IS_COPY, IS_TYPE, NodeId, Operand, TagId};
 
-/// A one-to-one pairing of two graphs' nodes, grown on demand.
+/// A one-to-one mapping between the nodes of two graphs, extended while they are compared.
 struct Pairing<'g> {
     left: &'g Graph,
     right: &'g Graph,
@@ -11,7 +11,7 @@ struct Pairing<'g> {
 }
 
 impl Pairing<'_> {
-    /// Pairs two nodes and everything that they reach; returns false if they differ.
+    /// Maps two nodes and all nodes that they reach to one another. Returns false if they differ.
     fn pair(&mut self, left: NodeId, right: NodeId) -> bool {
         let mut work = vec![(left, right)];
         while let Some((l, r)) = work.pop() {
@@ -41,12 +41,12 @@ impl Pairing<'_> {
     }
 }
 
-/// Two graphs are equal if their tags, their copies and the types that neither reaches are equal
-/// one by one in order, with everything that they reach: operands, and whether a node is a tag, a
-/// copy, a type, or distinct. The numbers of nodes may differ, and unreachable nodes are ignored.
+/// Compares tags, `tbaa.struct` nodes and types that neither reaches, each in order. Two nodes are
+/// equal if all that they reach is: operands, and whether a node is a tag, a `tbaa.struct` node, a
+/// type or distinct. Node indices and unreachable nodes have no effect.
 ///
-/// A graph that is written and read again is equal, as serialised data and as text. A text of
-/// metadata alone cannot contain operands that refer to their module, such as `ptr @g`;
+/// A graph that is written and read again, as serialised data or text, equals the original. But a
+/// text of metadata alone cannot contain operands that refer to their module, such as `ptr @g`, so
 /// [`text::write`](crate::text::write()) replaces them by `null`. In a node that LLVM accepts, such
 /// an operand has no effect.
 impl PartialEq for Graph {

@@ -1,4 +1,4 @@
-//! Adding nodes: what `RawGraph` and the builder share.
+//! Functions of [`Graph`] that add nodes. `RawGraph` and the builder use them.
 
 use std::hash::BuildHasher;
 
@@ -16,7 +16,7 @@ fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o
 }
 
 impl Graph {
-    /// Gives back memory that the graph holds to grow into.
+    /// Releases memory that the graph has reserved but does not use.
     pub fn shrink_to_fit(&mut self) {
         self.strings.shrink_to_fit(&self.hasher);
         self.ints.shrink_to_fit();
@@ -30,7 +30,7 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
-    /// Reserves room for this many more nodes, if memory suffices.
+    /// Reserves memory for `nodes` more nodes, if there is enough.
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);
@@ -38,12 +38,12 @@ impl Graph {
         let _ = unique.try_reserve(nodes, hash);
     }
 
-    /// Makes a uniqued node of the operands from `first` on, or finds it.
+    /// Returns the uniqued node with the operands from index `first` on. Adds it if it is new.
     pub(super) fn intern(&mut self, first: usize) -> Result<NodeId, GraphError> {
         let hash = self.hasher.hash_one(&self.operands[first..]);
         let found = self.unique.find(hash, |&other| {
             let at = self.records[other as usize].first as usize;
-            // The newest node's operands end where the candidate's begin.
+            // The operands of the newest node end where those of the candidate begin.
             let end = self.records.get(other as usize + 1).map_or(first, |r| r.first as usize);
             self.operands[at..end] == self.operands[first..]
         });
@@ -61,7 +61,7 @@ impl Graph {
         self.hasher.hash_one(self.packed_at(node as usize))
     }
 
-    /// Makes a node findable by its operands, whose hash is `hash`.
+    /// Adds a node to the table of uniqued nodes, under the hash of its operands.
     pub(super) fn make_unique(&mut self, node: u32, hash: u64) {
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.insert_unique(hash, node, |&other| {
@@ -69,7 +69,7 @@ impl Graph {
         });
     }
 
-    /// Adds a node with any operands; a uniqued one may be there already.
+    /// Adds a node. If it is uniqued and an equal one exists, returns that node instead.
     pub(crate) fn add<'o>(
         &mut self,
         distinct: bool,
@@ -89,11 +89,11 @@ impl Graph {
         Ok(id)
     }
 
-    /// Adds the tag with these parts, or finds it: the node that LLVM would make. All integers are
-    /// `i64`. [`Size::Bytes`](crate::Size::Bytes) is written as its number, whatever it means, and
-    /// an unknown size as 2^64-1, as LLVM writes it when it merges tags. Like
-    /// [`RawGraph::insert`](super::RawGraph::insert) it accepts any path;
-    /// [`Builder::tag`](crate::Builder::tag) checks that the path exists.
+    /// Adds the tag with these parts, or finds it. The result is the node that LLVM would make, and
+    /// all its integers are `i64`. A [`Size::Bytes`](crate::Size::Bytes) is written as its number,
+    /// even if LLVM reads that number as unknown. An unknown size is written as 2^64-1, as LLVM
+    /// does when it merges tags. Like [`RawGraph::insert`](super::RawGraph::insert), this accepts
+    /// any path; [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
     /// # Errors
     ///
@@ -115,12 +115,12 @@ impl Graph {
         Ok(self.mark_tag(node))
     }
 
-    /// Returns the nodes that a tag marks as types, without their parts.
+    /// Returns the nodes that a tag refers to as its base and access type, but not their parts.
     pub(crate) fn types_of_tag(&self, tag: NodeId) -> impl Iterator<Item = NodeId> + use<> {
         TAG_TYPES.map(|at| self.operand(tag, at).and_then(Operand::node)).into_iter().flatten()
     }
 
-    /// Takes note of a type's format, if it is the first under its root.
+    /// Records the format of a type as that of its root, unless an earlier type has set it.
     pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
@@ -169,8 +169,8 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Sets the facts that a node inherits from its parent, once the parent has them: its root, and
-    /// whether it is a scalar.
+    /// Sets the facts that a node inherits from its parent: its root, and whether it is a scalar.
+    /// The facts of the parent must have been set before.
     pub(super) fn inherit(&mut self, id: NodeId) {
         let shape = Shape::of(self, id);
         let parent = shape.parent(self, id);

@@ -1,14 +1,14 @@
-//! Checked 32-bit ids.
+//! Ids of nodes, types and tags: a 32-bit index each, checked against the graph that it belongs to.
 //!
-//! An id is an index plus the stamp of its graph, so that an id used with another graph is detected
-//! instead of naming an unrelated node. [`Graph`](crate::Graph#ids-of-another-graph) describes the
-//! consequences.
+//! An id contains an index and the stamp, a unique number, of its graph. So an id that is used with
+//! another graph is detected and does not denote an unrelated node.
+//! [`Graph`](crate::Graph#ids-of-another-graph) describes what happens then.
 
 use std::fmt;
 
-/// Names one metadata node of one [`Graph`](crate::Graph), whatever its role.
+/// Identifies one metadata node of one [`Graph`](crate::Graph), whatever the node's role.
 ///
-/// Ids stay valid for the life of the graph: adding never moves a node.
+/// An id stays valid as long as its graph exists: adding a node never moves another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
     pub(crate) index: u32,
@@ -16,11 +16,11 @@ pub struct NodeId {
     pub stamp: u32,
 }
 
-/// Names a type node: a root, a scalar or an aggregate.
+/// Identifies a type node: a root, a scalar or an aggregate.
 ///
-/// A `TypeId` and a [`TagId`] are different types on purpose. Attaching a type
-/// where a tag belongs is the commonest mistake with LLVM's untyped `MDNode`s
-/// (Ravi, Chapel and MLton all shipped it); here it does not compile:
+/// `TypeId` and [`TagId`] are different types on purpose. With LLVM's untyped `MDNode`s, the
+/// commonest mistake is to attach a type where a tag belongs (it was in releases of Ravi, Chapel
+/// and MLton). Here such code does not compile:
 ///
 /// ```compile_fail,E0308
 /// # use tbaa::Graph;
@@ -34,15 +34,15 @@ pub struct NodeId {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub(crate) NodeId);
 
-/// Names an access tag. Tags are numbered densely in the order in which they
-/// first became tags, so [`TagId::index`] may index a side table.
+/// Identifies an access tag. The indices of tags are consecutive, in the order in which the nodes
+/// became tags, so [`TagId::index`] can be used as an index into a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagId {
     pub(crate) index: u32,
     pub(crate) stamp: u32,
 }
 
-/// Names a `tbaa.struct` node: the list of accesses that a struct copy makes.
+/// Identifies a `tbaa.struct` node: the list of accesses that a struct copy makes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CopyId(pub(crate) NodeId);
 
@@ -54,7 +54,7 @@ impl NodeId {
 }
 
 impl TypeId {
-    /// Treats any node of a graph as a type, for lints of nodes that no tag reaches.
+    /// Treats any node of a graph as a type. Lints use this for nodes that no tag reaches.
     #[doc(hidden)]
     pub fn of_node(node: NodeId) -> TypeId {
         TypeId(node)
@@ -72,8 +72,8 @@ impl TagId {
         self.index as usize
     }
 
-    /// Returns the tag's position if its graph has the stamp, and otherwise a number beyond all
-    /// positions: one comparison detects both foreign tags and those that are too new.
+    /// Returns the tag's position if its graph has this stamp, and otherwise a number above all
+    /// positions. So one comparison with the number of tags rejects tags of other graphs.
     #[inline]
     pub(crate) fn index_in(self, stamp: u32) -> u64 {
         ((u64::from(self.stamp) << 32) | u64::from(self.index)) ^ (u64::from(stamp) << 32)

@@ -1,11 +1,11 @@
-//! Imports named nodes into the store: operands first, and each cycle as a whole.
+//! Adds nodes that have names to the graph: operands first, and the nodes of a cycle all at once.
 //!
-//! A text, a serialised graph and a list of drafts name nodes before they exist, and refer to them
-//! in any order. A node can only be compared with existing nodes once its operands are in the
-//! store. So nodes are added depth first, operands before users. The nodes of a cycle have no such
-//! order, and are added together (`Graph::add_cycle`).
+//! A text, a serialised graph and a list of drafts give nodes names (*keys*), and refer to them in
+//! any order. A node can only be compared with existing nodes once its operands are in the graph,
+//! so nodes are added depth first, operands before the nodes that use them. A node is *open* while
+//! its operands are being looked up. `Graph::add_cycle` adds the nodes of a cycle together.
 //!
-//! Cycles are found by Tarjan's algorithm for strongly connected components, on an explicit stack,
+//! Tarjan's algorithm for strongly connected components finds the cycles. Its stack is explicit,
 //! because a chain of nodes may be as long as the input.
 
 use std::borrow::Cow;
@@ -18,16 +18,16 @@ pub enum Part<'t, K> {
     String(Cow<'t, [u8]>),
     Int(Int),
     Raw(Cow<'t, str>),
-    /// A node that must be looked up.
+    /// A reference to a node by its key. The node must be looked up.
     Key(K),
-    /// A node of the store.
+    /// A node of the graph.
     Node(NodeId),
-    /// An open node, by its index among the open ones.
+    /// A reference to an open node, by its index among the open nodes.
     Open(u32),
 }
 
 impl<K> Part<'_, K> {
-    /// The operand, unless it is a node that the store does not have.
+    /// Returns the operand, unless it is a node that is not in the graph yet.
     pub(super) fn operand(&self) -> Option<Operand<'_>> {
         Some(match self {
             Part::Null => Operand::Null,
@@ -40,78 +40,78 @@ impl<K> Part<'_, K> {
     }
 }
 
-/// The progress of a named node.
+/// The progress of adding the node with a key.
 #[derive(Clone, Copy)]
 pub enum State {
     New,
-    /// Its operands are being looked up; its place among the open nodes.
+    /// Its operands are being looked up. The number is its index among the open nodes.
     Open(u32),
     Added(NodeId),
 }
 
-/// The node that a name turned out to be.
+/// The result of looking up a key.
 pub enum Opened<'t, P> {
     Node {
         place: P,
         distinct: bool,
     },
-    /// A node of another kind, represented by its text.
+    /// Something that is not a TBAA node, represented by its text.
     Raw(Cow<'t, str>),
 }
 
 /// The source of the nodes.
 pub trait Source<'t> {
-    /// Names a node.
+    /// The key of a node.
     type Key: Copy;
-    /// The source's knowledge of an open node: its place and its name.
+    /// Data about an open node that the source wants back, such as the node's key.
     type Place: Copy;
     type Error;
 
     fn graph(&mut self) -> &mut Graph;
     fn state(&self, key: Self::Key) -> State;
-    /// Appends a node's operands, and takes note that it is open at `place` among the open nodes.
+    /// Appends a node's operands to `parts`, and records `place`, its index as an open node.
     fn open(
         &mut self,
         key: Self::Key,
         place: u32,
         parts: &mut Vec<Part<'t, Self::Key>>,
     ) -> Result<Opened<'t, Self::Place>, Self::Error>;
-    /// Called with the new node for an open one.
+    /// Called when the open node with the data `place` has been added as `node`.
     fn added(&mut self, place: Self::Place, node: NodeId);
-    /// Called at the first reference back to an open node; `alone` is true if it is the only
-    /// operand of that node itself.
+    /// Called at the first reference to a node that is open. `alone` is true if the node refers to
+    /// itself and has no other operand.
     fn cycle(&mut self, reference: Self::Key, alone: bool);
     fn error(&self, place: Self::Place, error: GraphError) -> Self::Error;
 }
 
-/// A node whose operands are being looked up: the topmost, or one of its users.
+/// A node on the explicit stack: its operands are being looked up.
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index of its first operand, and of the next one to look up. Its operands end with the
-    /// list while the frame is the topmost.
+    /// The index of its first operand. While the frame is on top, its operands end with the list.
+    /// `next` is the index of the operand to look up next.
     first: usize,
     next: usize,
 }
 
-/// A node that is not in the store yet.
+/// A node that is not in the graph yet.
 pub(super) struct Open<'t, K, P> {
     place: P,
     pub(super) distinct: bool,
-    /// The first open node that it is known to lead back to.
+    /// The lowest index of an open node that it is known to refer to, directly or indirectly.
     low: u32,
-    /// True if a node refers back to it.
+    /// True if another open node, or itself, refers to it while it is open.
     referred: bool,
-    /// Its operands, once all are looked up; some are open.
+    /// Its operands, once all of them have been looked up. Some may refer to open nodes.
     pub(super) parts: Vec<Part<'t, K>>,
 }
 
-/// An operand of a source's node.
+/// An operand of a node of the source `S`.
 type PartOf<'t, S> = Part<'t, <S as Source<'t>>::Key>;
 
 pub struct Import<'t, S: Source<'t>> {
     frames: Vec<Frame>,
-    /// The operands of the frames' nodes, one node's after another's.
+    /// The operands of all nodes on the stack, in the order of the stack.
     parts: Vec<PartOf<'t, S>>,
     open: Vec<Open<'t, S::Key, S::Place>>,
 }
@@ -123,10 +123,10 @@ impl<'t, S: Source<'t>> Default for Import<'t, S> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    /// Returns the node of a name, after adding everything that it reaches to the store; `None` if
-    /// it is of a kind that the store does not have.
+    /// Returns the node with key `key`, after adding everything that it reaches to the graph.
+    /// Returns `None` if the key denotes something that is not a TBAA node.
     ///
-    /// After an error the import cannot be used any more.
+    /// After an error, this `Import` must not be used any more.
     pub fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
         if let State::Added(node) = source.state(key) {
             return Ok(Some(node));
@@ -172,7 +172,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         Ok(last)
     }
 
-    /// Opens a node; for a node of another kind, returns its text.
+    /// Opens a node. If it is not a TBAA node, returns its text instead.
     fn open(&mut self, source: &mut S, key: S::Key) -> Result<Option<Cow<'t, str>>, S::Error> {
         let (first, open) = (self.parts.len(), self.open.len() as u32);
         match source.open(key, open, &mut self.parts)? {
@@ -186,8 +186,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Closes the topmost frame, whose operands have all been looked up. Returns the reference for
-    /// its user.
+    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand for
+    /// the node that uses it, and its own node if that was added.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));
@@ -195,7 +195,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         let at = open as usize;
         let Open { low, referred, place, distinct, .. } = self.open[at];
         if !referred && low == open {
-            // No later node is open: it would lead back to before this one.
+            // No node opened later is still open: it would refer back to this node or before it.
             let parts = self.parts[first..].iter();
             let operands = parts.map(|part| part.operand().unwrap_or(Operand::Null));
             let node = source.graph().add(distinct, operands);

@@ -1,11 +1,11 @@
-//! The store of metadata nodes: each node is stored once, and named by a checked 32-bit id.
+//! The store of metadata nodes. Each node is stored once and is identified by a checked 32-bit id.
 //!
-//! A [`Graph`] corresponds to LLVM's `LLVMContext`, reduced to the metadata of TBAA. Nodes are
-//! lists of [`Operand`]s. Equal nodes are one node, except distinct ones. Ids are assigned in
-//! insertion order, which is also the order of every iteration here.
+//! A [`Graph`] corresponds to LLVM's `LLVMContext`, reduced to the metadata of TBAA. A node is a
+//! list of [`Operand`]s. Equal nodes are stored as one, unless they are distinct. Ids are assigned
+//! in insertion order, and iteration follows this order unless documented otherwise.
 //!
-//! Nodes are added in two ways. [`Graph::builder`] makes only well-formed nodes. [`RawGraph`]
-//! stores the nodes of a text as they are: [`TypeNode`] and [`Tag`] interpret them, and
+//! There are two ways to add nodes. [`Graph::builder`] makes only well-formed nodes. [`RawGraph`]
+//! stores the nodes of a text unchanged: [`TypeNode`] and [`Tag`] interpret them, and
 //! [`crate::wellformed`] decides whether LLVM would accept them.
 
 mod cycle;
@@ -43,41 +43,41 @@ pub use raw::{Draft, DraftOperand, RawGraph};
 use strings::Strings;
 pub use view::{Edge, TypeDag};
 
-/// The reason why the store refused a node.
+/// The reason why a graph rejected a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The graph holds 2^29 nodes, strings or operands already.
+    /// The graph contains 2^29 nodes, strings or operands already.
     #[error(
         "the graph is full: it holds at most 2^29 nodes and operands; make a graph for each module"
     )]
     Full,
-    /// An operand's id was issued by another graph.
+    /// An operand is an id that another graph issued.
     #[error("an id that another graph issued")]
     ForeignId,
-    /// A tag's format is not that of its access type, or its size is not the format's.
+    /// A tag's format differs from that of its access type, or its size does not fit the format.
     #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
-    /// A draft refers to one that is not in its group.
+    /// A draft refers to a draft that is not in the same group.
     #[error("a draft refers to a draft that is not in the group")]
     NoMember,
 }
 
-/// Root of a node whose parents form a cycle, or lead to one.
+/// The root of a node that has none, because its parents form a cycle or lead to one.
 const NO_ROOT: u32 = u32::MAX;
 const NO_TAG: u32 = u32::MAX;
 
 const DISTINCT: u8 = 1;
 const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
-/// An old-format scalar: it and all above it up to a root are.
+/// An old-format scalar. All its ancestors up to the root are scalars too.
 const IS_SCALAR: u8 = 8;
 /// A type whose operands all have the right kind.
 const WELL_FORMED: u8 = 16;
-/// A well-formed aggregate whose fields' offsets are of type `i64` and never decrease.
+/// A well-formed aggregate. The offsets of its fields have type `i64` and never decrease.
 const ASCENDING: u8 = 32;
 
-/// One node; its operands end where the next node's begin.
+/// One node. `first` is the index of its first operand. The operands of the next node follow.
 #[derive(Clone, Copy)]
 struct Record {
     first: u32,
@@ -86,10 +86,10 @@ struct Record {
     flags: u8,
 }
 
-/// A uniqued store of TBAA metadata.
+/// A store of TBAA metadata, in which equal nodes are one node.
 ///
-/// Adding a node never changes or moves another, so ids and old answers stay
-/// valid. All reading takes `&self` and may run on many threads at once.
+/// Adding a node never changes or moves another, so ids and earlier answers stay valid. Every
+/// function that only reads takes `&self`, and many threads may read at once.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -107,16 +107,16 @@ struct Record {
 ///
 /// # Ids of another graph
 ///
-/// Every id knows its graph. An id from another graph is never mistaken for one of this graph:
+/// Every id contains the stamp of its graph, so an id of another graph is always recognised:
 ///
-/// - functions that add nodes refuse it: [`GraphError::ForeignId`], and
+/// - functions that add nodes return [`GraphError::ForeignId`] or
 ///   [`BuildError::ForeignId`](crate::BuildError::ForeignId);
-/// - queries treat it like a missing tag: `MayAlias`;
+/// - queries answer `MayAlias`, as if the tag were missing;
 /// - functions that read or mark a node panic, as for an index out of range. No input can cause
-///   this, only a mistake in the program; check with [`Graph::owns`] and [`Graph::owns_tag`].
+///   this, only a mistake in the program. [`Graph::owns`] and [`Graph::owns_tag`] check an id.
 ///
-/// A clone is another graph: the two grow independently, and the next id of one would mean
-/// something else in the other. The clone's nodes and tags have the original's positions, so
+/// A clone is another graph, because both grow independently, and their next ids would denote
+/// different nodes. The clone's nodes and tags have the same positions as the original's, so
 /// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
 ///
 /// ```
@@ -133,31 +133,31 @@ struct Record {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// LLVM: `LLVMContext` with the `MDNode`s in it.
+/// The counterpart in LLVM is `LLVMContext` with its `MDNode`s.
 #[derive(Clone, Default)]
 pub struct Graph {
     stamp: Stamp,
     strings: Strings,
-    /// Integers, except small ones, which are stored in the operand itself.
+    /// Integers, except for small ones, which are stored in the operand itself.
     ints: IndexSet<Int>,
     raws: IndexSet<Box<str>>,
     operands: Vec<Packed>,
     records: Vec<Record>,
-    /// Node index of each tag, in order of [`TagId`].
+    /// The node index of each tag, in the order of [`TagId`].
     tags: Vec<u32>,
-    /// Node index of each `tbaa.struct` node, in the order in which they became such.
+    /// The node index of each `tbaa.struct` node, in the order in which they were marked as such.
     copies: Vec<u32>,
-    /// Node index of each type, in the order in which they became types.
+    /// The node index of each type, in the order in which they were marked as types.
     types: Vec<u32>,
-    /// Node index of each uniqued node, hashed by its operands.
+    /// The node indices of the uniqued nodes, hashed by their operands.
     unique: HashTable<u32>,
-    /// The hasher of `unique` and `strings`, and of their copies.
+    /// The hasher for `unique` and `strings`. A clone uses the same one.
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
 }
 
-/// The number in all ids of a graph. A copy of the graph gets another.
+/// The number that is in all ids of a graph. A clone of the graph gets a new one.
 struct Stamp(u32);
 
 impl Default for Stamp {
@@ -180,12 +180,12 @@ impl Graph {
         Graph::default()
     }
 
-    /// Returns how many nodes the graph holds.
+    /// Returns the number of nodes in the graph.
     pub fn node_count(&self) -> usize {
         self.records.len()
     }
 
-    /// Returns how many tags the graph holds.
+    /// Returns the number of tags in the graph.
     pub fn tag_count(&self) -> usize {
         self.tags.len()
     }
@@ -205,13 +205,13 @@ impl Graph {
         self.nodes().filter(|id| self.records[id.index()].flags & IS_TYPE != 0).map(TypeId)
     }
 
-    /// Returns all types from the `from`th on, in the order in which they became types. The parts
-    /// of a type became types in the same call.
+    /// Returns the types from index `from` on, in the order in which they became types. When a type
+    /// is marked, all its parts are marked in the same call.
     pub(crate) fn types_since(&self, from: usize) -> impl ExactSizeIterator<Item = TypeId> + '_ {
         self.types.get(from..).unwrap_or_default().iter().map(|&index| TypeId(self.node_at(index)))
     }
 
-    /// Returns every tag, in the order in which each first became one.
+    /// Returns every tag, in the order in which the nodes became tags.
     pub fn tags(&self) -> impl DoubleEndedIterator<Item = TagId> + ExactSizeIterator + '_ {
         (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp.0 })
     }
@@ -222,7 +222,7 @@ impl Graph {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp.0 })
     }
 
-    /// Returns every `tbaa.struct` node, in the order in which each first became one.
+    /// Returns every `tbaa.struct` node, in the order in which the nodes were marked as such.
     pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + ExactSizeIterator + '_ {
         self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
@@ -239,7 +239,7 @@ impl Graph {
         self.packed(id).iter().map(|&packed| self.unpack(packed))
     }
 
-    /// Returns operand `position` of a node, or `None` past its last.
+    /// Returns the operand at `position`, or `None` if the node has fewer operands.
     ///
     /// # Panics
     ///
@@ -249,7 +249,7 @@ impl Graph {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
     }
 
-    /// Returns how many operands a node has.
+    /// Returns the number of operands of a node.
     ///
     /// # Panics
     ///
@@ -258,7 +258,7 @@ impl Graph {
         self.packed(id).len()
     }
 
-    /// Returns whether a node is distinct: never merged with an equal one.
+    /// Returns whether a node is distinct, which means that it is never merged with an equal one.
     ///
     /// # Panics
     ///
@@ -267,7 +267,7 @@ impl Graph {
         self.record(id).flags & DISTINCT != 0
     }
 
-    /// The stamp in every id of this graph.
+    /// Returns the stamp that every id of this graph contains.
     #[doc(hidden)]
     pub fn stamp(&self) -> u32 {
         self.stamp.0
@@ -293,7 +293,7 @@ impl Graph {
         self.id(self.tags[tag.index()] as usize)
     }
 
-    /// Returns the tag that `node` is, if it is one.
+    /// Returns the tag id of `node`, if `node` is a tag.
     ///
     /// # Panics
     ///
@@ -303,7 +303,7 @@ impl Graph {
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp.0 })
     }
 
-    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
+    /// Returns the copy id of `node`, if it has been marked as a `tbaa.struct` node.
     ///
     /// # Panics
     ///
@@ -312,7 +312,7 @@ impl Graph {
         (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
-    /// Returns the type that `node` is, if it has been used as one.
+    /// Returns the type id of `node`, if it has been marked as a type.
     ///
     /// # Panics
     ///
@@ -321,7 +321,7 @@ impl Graph {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
-    /// Returns the root above a type, or `None` when its parents form a cycle.
+    /// Returns the root above a type, or `None` if its parents form a cycle or lead to one.
     ///
     /// # Panics
     ///
@@ -331,12 +331,12 @@ impl Graph {
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
     }
 
-    /// Returns the format of the first type under `root`.
+    /// Returns the format of the type under `root` that was added first.
     pub(crate) fn root_format(&self, root: TypeId) -> Option<Format> {
         self.root_formats.get(&root.0.index).copied()
     }
 
-    /// The node of this index, which must be one of the graph's.
+    /// Returns the node with this index. The graph must have that many nodes.
     pub(crate) fn node_at(&self, index: u32) -> NodeId {
         self.id(index as usize)
     }
@@ -381,18 +381,18 @@ impl Graph {
         }
     }
 
-    /// Returns whether a node other than a root has the operands of a type.
+    /// Returns whether a node is not a root and has the operands of a type.
     pub(crate) fn is_well_formed(&self, id: NodeId) -> bool {
         self.record(id).flags & WELL_FORMED != 0
     }
 
-    /// Returns whether a node is a well-formed aggregate whose fields' offsets are of type `i64`
-    /// and never decrease.
+    /// Returns whether a node is a well-formed aggregate whose fields have `i64` offsets that never
+    /// decrease.
     pub(crate) fn is_ascending(&self, id: NodeId) -> bool {
         self.record(id).flags & ASCENDING != 0
     }
 
-    /// Returns whether an old-format node is a scalar, and all above it up to a root.
+    /// Returns whether an old-format node and all its ancestors up to the root are scalars.
     ///
     /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
     #[doc(hidden)]

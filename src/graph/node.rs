@@ -1,4 +1,4 @@
-//! Reads type nodes and tags off their operands.
+//! Interprets the operands of nodes as types and tags.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use crate::extent::Size;
 
 use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
-/// The roots of clang's types: of C, and of C++.
+/// The names of clang's roots, for C and for C++.
 ///
 /// clang: `CodeGenTBAA::getRoot`.
 pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 
-/// Returns whether a root of this name is clang's.
+/// Returns whether clang's roots include one with this name.
 #[must_use]
 pub fn is_clang_root(name: &[u8]) -> bool {
     CLANG_ROOTS.iter().any(|root| root.as_bytes() == name)
 }
 
-/// The part that a type node plays in the DAG.
+/// The role of a type node in the DAG of types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// The top of a tree: a name alone, nothing at all, or itself.
+    /// The top of a tree. Its operand is a name or itself, or it has none.
     Root,
-    /// A type with a parent and no fields. In the old format the node `(name, T, 0)`, with `T` a
-    /// scalar or a root, is both a scalar under `T` and an aggregate with the one field `T` at
-    /// offset 0. It counts as a scalar here, and [`TypeNode::fields`] contains the field.
+    /// A type with a parent and no fields. In the old format, the node `(name, T, 0)`, where `T` is
+    /// a scalar or a root, can be read as a scalar under `T` or as an aggregate with one field `T`
+    /// at offset 0. It counts as a scalar here, but [`TypeNode::fields`] returns the field.
     Scalar,
-    /// A struct, union or array-holding type.
+    /// A struct, a union, or a type that contains an array.
     Aggregate,
     /// None of these: an operand is missing or has the wrong kind.
     Malformed,
@@ -38,16 +38,16 @@ pub enum TypeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Field {
-    /// The field's type; an array's element type.
+    /// The field's type. For an array, it is the type of the elements.
     pub ty: TypeId,
-    /// Bytes from the start of the aggregate.
+    /// The number of bytes from the start of the aggregate to the field.
     pub offset: u64,
-    /// The bytes of the field; `None` in the old format, which does not record them. If they exceed
-    /// the type's size, the field is an array.
+    /// The size of the field in bytes, or `None` in the old format, which does not record it. If it
+    /// exceeds the size of the type, the field is an array.
     pub extent: Option<u64>,
 }
 
-/// A view of a type node.
+/// A type node whose operands can be read.
 ///
 /// LLVM: `TBAAStructTypeNode` and `TBAANode`.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ impl<'g> TypeNode<'g> {
         self.id
     }
 
-    /// Returns the node's format. A root has none; it reads as [`Format::Old`].
+    /// Returns the node's format. A root has no format, and this returns [`Format::Old`] for it.
     pub fn format(&self) -> Format {
         self.shape.format
     }
@@ -84,15 +84,15 @@ impl<'g> TypeNode<'g> {
         match (self.graph.is_well_formed(self.id.0), format) {
             (false, _) => TypeKind::Malformed,
             (true, Format::Old) if self.graph.is_old_scalar(self.id.0) => TypeKind::Scalar,
-            // A name and a parent, but the parent is not a scalar or root.
+            // The node has a name and a parent, but the parent is neither a scalar nor a root.
             (true, Format::Old) if len == 2 => TypeKind::Malformed,
             (true, Format::New) if len == 3 => TypeKind::Scalar,
             _ => TypeKind::Aggregate,
         }
     }
 
-    /// Returns the name's bytes; `None` for an anonymous root, or if the identity operand is not a
-    /// string.
+    /// Returns the bytes of the name, or `None` if the root is anonymous or the operand for the
+    /// name is not a string.
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
             Some(Operand::String(name)) => Some(name),
@@ -100,8 +100,8 @@ impl<'g> TypeNode<'g> {
         }
     }
 
-    /// Returns the parent. An old-format aggregate has no parent of its own; LLVM reads the type of
-    /// its first field, and so does this.
+    /// Returns the parent. An old-format aggregate has no parent of its own. For it, this returns
+    /// the type of its first field, as LLVM does.
     ///
     /// LLVM: `TBAANode::getParent`.
     pub fn parent(&self) -> Option<TypeId> {
@@ -113,15 +113,15 @@ impl<'g> TypeNode<'g> {
         self.int(self.shape.size()?)
     }
 
-    /// Returns the fields in order; a malformed field is passed over.
+    /// Returns the fields in order, without those that are malformed.
     pub fn fields(&self) -> impl DoubleEndedIterator<Item = Field> + Clone + 'g {
         let node = *self;
-        // A vector of positions would cost an allocation on each walk.
+        // A vector of positions would cost an allocation per call.
         let fields = 0..self.shape.fields().len();
         fields.filter_map(move |number| node.field_at(node.shape.field(number)))
     }
 
-    /// Returns the last field that does not start after `offset`. It takes logarithmic time if the
+    /// Returns the last field that begins at or before `offset`. This takes logarithmic time if the
     /// fields' offsets never decrease.
     ///
     /// LLVM: `TBAAStructTypeNode::getField`.
@@ -152,7 +152,7 @@ impl<'g> TypeNode<'g> {
     }
 }
 
-/// The contents of an access tag.
+/// The parts of an access tag.
 ///
 /// LLVM: `TBAAStructTagNode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -161,18 +161,18 @@ pub struct Tag {
     pub base: TypeId,
     /// The type of the accessed bytes.
     pub access: TypeId,
-    /// Bytes from the start of the base type.
+    /// The number of bytes from the start of the base type to the access.
     pub offset: u64,
-    /// The number of bytes accessed; `None` in the old format, which does not record it.
+    /// The size of the access, or `None` in the old format, which does not record it.
     pub size: Option<Size>,
-    /// True if the memory is never modified while visible.
+    /// True if the memory is never modified while it is visible to the program.
     pub immutable: bool,
     /// The format of the access type.
     pub format: Format,
 }
 
 impl Tag {
-    /// Returns whether the access is to a whole object: base and access type are one.
+    /// Returns whether the access is to a whole object: its base type is its access type.
     pub fn is_whole(&self) -> bool {
         self.base == self.access
     }
@@ -183,23 +183,23 @@ impl Tag {
 #[non_exhaustive]
 #[error("operand {operand} of a tag, {}", tag_operand(*.operand))]
 pub struct MalformedTagError {
-    /// Position of the first operand that is missing, of the wrong kind, or one too many.
+    /// Position of the first operand that is missing, has the wrong kind, or is superfluous.
     pub operand: usize,
 }
 
 /// One access of a struct copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CopyEntry {
-    /// Bytes from the start of the copied memory.
+    /// The number of bytes from the start of the copied memory to the access.
     pub offset: u64,
-    /// Bytes copied.
+    /// The number of bytes that this access copies.
     pub size: u64,
     /// The tag of the access.
     pub tag: TagId,
 }
 
 impl Graph {
-    /// Returns a type node, to be read.
+    /// Returns a view of a type node, which reads its operands.
     ///
     /// # Panics
     ///
@@ -208,10 +208,9 @@ impl Graph {
         TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
     }
 
-    /// Returns a tag's parts.
+    /// Returns the parts of a tag.
     ///
-    /// Only the operands' kinds are checked here. [`crate::wellformed`] decides whether the path
-    /// exists.
+    /// This checks only the operands' kinds. [`crate::wellformed`] decides whether the path exists.
     ///
     /// # Errors
     ///

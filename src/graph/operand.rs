@@ -9,7 +9,7 @@ use super::NodeId;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Int {
-    /// Width of the LLVM type in bits: 64 for `i64`.
+    /// The width of the LLVM type in bits: 64 for `i64`.
     pub bits: u32,
     /// The value, zero-extended. Constants with more than 64 significant bits are stored as
     /// [`Operand::Raw`].
@@ -17,14 +17,14 @@ pub struct Int {
 }
 
 impl Int {
-    /// Returns `i64 value`, the form in which every producer writes offsets.
+    /// Returns `i64 value`. Every producer writes offsets in this form.
     #[must_use]
     pub fn i64(value: u64) -> Self {
         Int { bits: 64, value }
     }
 }
 
-/// Prints the integer as LLVM does, signed, and `i1` as a word: `i64 16`, `i8 -1`, `i1 true`.
+/// Prints the integer as LLVM does: signed, and `i1` as a word: `i64 16`, `i8 -1`, `i1 true`.
 impl fmt::Display for Int {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Int { bits, value } = *self;
@@ -58,7 +58,7 @@ pub enum Operand<'g> {
 }
 
 impl Operand<'_> {
-    /// Returns the node if this is one.
+    /// Returns the node, if this operand is one.
     pub fn node(self) -> Option<NodeId> {
         match self {
             Operand::Node(id) => Some(id),
@@ -66,7 +66,7 @@ impl Operand<'_> {
         }
     }
 
-    /// Returns the integer if this is one.
+    /// Returns the integer, if this operand is one.
     pub fn int(self) -> Option<Int> {
         match self {
             Operand::Int(int) => Some(int),
@@ -75,12 +75,12 @@ impl Operand<'_> {
     }
 }
 
-/// An operand in four bytes: three bits for the kind, and 29 bits for an index into the table of
-/// that kind, or for a small `i64`. This keeps a tag under 48 bytes and a field under 24.
+/// An operand in four bytes: three bits for the kind, and 29 bits for a small `i64` or for an index
+/// into the table of that kind. So a tag takes less than 48 bytes, and a field less than 24.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
 
-/// Four operands are hashed as one number.
+/// A slice is hashed four operands at a time, as one 128-bit number.
 impl Hash for Packed {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -98,7 +98,7 @@ impl Hash for Packed {
     }
 }
 
-/// Number of entries that a 29-bit index can name.
+/// The number of different indices that fit in 29 bits.
 pub(super) const PACKED_LIMIT: usize = 1 << 29;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(super) enum OperandKind {
     Int,
     Node,
     Raw,
-    /// An `i64` that 29 bits hold, which is in no table.
+    /// An `i64` that fits in 29 bits. It is stored in the operand, not in a table.
     Small,
 }
 
@@ -120,7 +120,7 @@ impl Packed {
         (index < PACKED_LIMIT).then_some(Packed((kind as u32) << 29 | index as u32))
     }
 
-    /// The integer of 64 bits, if it is a small one.
+    /// Returns an `i64` as a packed operand, if its value fits in 29 bits.
     pub(super) fn small(int: Int) -> Option<Packed> {
         let value = usize::try_from(int.value).ok()?;
         if int.bits == 64 { Packed::new(OperandKind::Small, value) } else { None }

@@ -1,4 +1,4 @@
-//! The serialised form of a graph: a list of nodes with numbered operands.
+//! The serialised form of a graph: a list of nodes, whose operands refer to nodes by index.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,12 +9,12 @@ use super::{Draft, DraftOperand, Graph, GraphError, Int, Operand, RawGraph};
 #[serde(rename = "Graph", deny_unknown_fields)]
 struct Portable {
     nodes: Vec<PortableNode>,
-    /// Nodes that are tags, in order.
+    /// The indices of the nodes that are tags, in the order of their tag ids.
     tags: Vec<u32>,
-    /// Nodes that are types or `tbaa.struct` nodes, whether or not a tag reaches them.
+    /// The indices of the nodes that are types, and (`copies`) of the `tbaa.struct` nodes.
     types: Vec<u32>,
     copies: Vec<u32>,
-    /// The number of each node in the text that it is from, which `tbaa dump` adds.
+    /// The number of each node in the text that it came from. `tbaa dump` adds these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     numbers: Vec<Option<u32>>,
 }
@@ -31,7 +31,7 @@ struct PortableNode {
 #[serde(rename = "Operand")]
 enum PortableOperand {
     Null,
-    /// A string that is UTF-8, as nearly all are.
+    /// A string that is valid UTF-8, as nearly all strings are.
     Str(String),
     Bytes(Vec<u8>),
     Int {

@@ -1,4 +1,4 @@
-//! Nodes as a text has them, which may refer to one another before any of them exists.
+//! Adds nodes as a text contains them. They may refer to one another before any of them exists.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::{
     CopyId, Graph, GraphError, IS_COPY, IS_TYPE, Int, NodeId, Operand, TagId, TagParts, TypeId,
 };
 
-/// A node that [`RawGraph::insert_group`] is to add.
+/// A node that [`RawGraph::insert_group`] adds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Draft<'o> {
     /// True if the node is never merged with an equal one.
@@ -22,9 +22,9 @@ pub struct Draft<'o> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum DraftOperand<'o> {
-    /// An operand that exists.
+    /// An operand that exists already.
     Known(Operand<'o>),
-    /// The node that becomes of a draft of the same group, by its position.
+    /// The node made from another draft of the group, given by the draft's position.
     Member(usize),
 }
 
@@ -34,24 +34,24 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
     }
 }
 
-/// Adds nodes of a text as they are, and marks them as types and tags.
+/// Adds the nodes of a text unchanged, and marks nodes as types and tags.
 ///
 /// The other way to fill a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
 /// accepts. [`Graph::ty`] and [`Graph::tag`] interpret nodes; [`wellformed`](crate::wellformed)
 /// decides whether LLVM would accept them.
 pub trait RawGraph: Sealed {
-    /// Adds a uniqued node with any operands, or finds it.
+    /// Adds a uniqued node with any operands. If an equal one exists, returns that.
     ///
     /// # Errors
     ///
-    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
-    /// unchanged as far as any node goes.
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]. The nodes of the graph are then
+    /// unchanged.
     ///
     /// LLVM: `MDNode::get`.
     fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
 
-    /// Adds a distinct node, which is never merged with an equal one. A node
-    /// that refers to itself is added by [`RawGraph::insert_group`].
+    /// Adds a distinct node, which is never merged with an equal one. To add a node that refers to
+    /// itself, use [`RawGraph::insert_group`].
     ///
     /// # Errors
     ///
@@ -62,9 +62,9 @@ pub trait RawGraph: Sealed {
 
     /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
     ///
-    /// This is how to make a node in a cycle, or one that refers to itself. Equal nodes are one
-    /// node, in any order: each is compared when its operands are known. Uniqued nodes of a cycle
-    /// with the same operands are one; one that refers to itself becomes distinct.
+    /// Use this for a node that refers to itself or belongs to a cycle. Equal nodes become one in
+    /// any order, and so do uniqued nodes of a cycle that have the same operands. A uniqued node
+    /// that refers to itself becomes distinct.
     ///
     /// ```
     /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -87,24 +87,24 @@ pub trait RawGraph: Sealed {
     ///
     /// # Errors
     ///
-    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then unchanged.
-    /// [`GraphError::Full`]; it may then contain some of the nodes, each complete.
+    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]: the graph is then unchanged.
+    /// [`GraphError::Full`]: the graph may contain some of the nodes, each of them complete.
     ///
     /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
     fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
 
-    /// Takes `node` as an access tag, and the nodes at its type positions as types.
+    /// Marks `node` as an access tag, and its base and access type as types.
     ///
     /// # Panics
     ///
     /// If `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
-    /// Marks a node that a text attaches as `!tbaa` as a tag.
+    /// Marks a node as a tag, given that a text attaches it as `!tbaa`.
     ///
-    /// A type node here is a tag of the scalar format, and is read as the struct-path tag of a
-    /// whole access to that type; its third operand is the immutability flag. LLVM reads it like
-    /// this, even if a front end has attached a type by mistake.
+    /// If the node is a type, it is a tag of the old scalar format. It is then read as the
+    /// struct-path tag of an access to the whole type, and its third operand is the immutability
+    /// flag. LLVM reads it in the same way, even if a front end has attached a type by mistake.
     ///
     /// # Panics
     ///
@@ -120,7 +120,7 @@ pub trait RawGraph: Sealed {
     /// If `node` was issued by another graph.
     fn mark_type(&mut self, node: NodeId) -> TypeId;
 
-    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags.
+    /// Marks `node` as a `tbaa.struct` node, and the nodes at its tag positions as tags.
     ///
     /// # Panics
     ///
@@ -128,7 +128,7 @@ pub trait RawGraph: Sealed {
     fn mark_copy(&mut self, node: NodeId) -> CopyId;
 }
 
-/// Only a graph is one.
+/// Prevents other types than [`Graph`] from implementing [`RawGraph`].
 pub trait Sealed {}
 
 impl Sealed for Graph {}
@@ -155,7 +155,7 @@ impl RawGraph for Graph {
         let states = vec![State::New; drafts.len()];
         let mut group = Group { graph: self, drafts, states };
         let mut import = Import::default();
-        // No draft is anything but a node.
+        // The lookup always finds a node, because every draft is one.
         (0..drafts.len())
             .map(|at| import.node(&mut group, at)?.ok_or(GraphError::NoMember))
             .collect()
@@ -175,8 +175,8 @@ impl RawGraph for Graph {
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {
-        // LLVM's reader crashes on an empty node. Unchanged, it is a tag that the verifier rejects;
-        // so is one that a full graph cannot wrap.
+        // LLVM's reader crashes on an empty node. This one keeps it as a tag, which the verifier
+        // rejects. The same happens to a type node if the graph is too full to add a tag for it.
         let tag = if TagParts::is_struct_path(self, node) || self.operand_count(node) == 0 {
             node
         } else {
@@ -187,7 +187,7 @@ impl RawGraph for Graph {
 
     fn mark_type(&mut self, node: NodeId) -> TypeId {
         assert!(self.owns(node), "{node:?} was issued by another graph");
-        // Nearly always all parts of a type are already types: then nothing is listed.
+        // The parts of a type are nearly always marked already. Then `work` stays empty.
         let (mut work, mut next) = (Vec::new(), Some(node));
         while let Some(node) = next {
             let record = &mut self.records[node.index()];
@@ -219,8 +219,8 @@ impl RawGraph for Graph {
 }
 
 impl Graph {
-    /// Returns the struct-path tag of a type node in a tag's place: the scalar format, LLVM before
-    /// 3.4.
+    /// Returns the struct-path tag for a type node that is used as a tag, which is the scalar
+    /// format of LLVM before 3.4.
     fn upgrade(&mut self, node: NodeId) -> Result<NodeId, GraphError> {
         let scalar = self.range(node.index());
         let (scalar, constant) = match self.operands[scalar.clone()].get(SCALAR_FLAG).copied() {

@@ -1,16 +1,16 @@
-//! Copies that keep up with a growing graph, and know its ids for their own.
+//! Copies of a graph that are updated as it grows, and accept its ids as their own.
 
 use super::{Graph, IS_COPY, IS_TYPE, Stamp};
 
 impl Graph {
-    /// Returns a copy that takes this graph's ids for its own. Nothing may be
-    /// added to it but by [`Graph::follow`].
+    /// Returns a copy that accepts this graph's ids as its own. Only [`Graph::follow`] may add
+    /// nodes to it.
     pub(crate) fn replica(&self) -> Graph {
         Graph { stamp: Stamp(self.stamp.0), ..self.clone() }
     }
 
-    /// Adds to a replica, or to a clone that nothing else was added to, what its original
-    /// got since. Takes time in proportion to that.
+    /// Adds everything to this copy that its original has received since. The copy is a replica, or
+    /// a clone to which nothing else was added. Takes time in proportion to the additions.
     #[doc(hidden)]
     pub fn follow(&mut self, original: &Graph) {
         let from = self.records.len();
@@ -22,7 +22,7 @@ impl Graph {
         let formats = original.root_formats.iter().skip(self.root_formats.len());
         self.root_formats.extend(formats);
         for node in from as u32..self.records.len() as u32 {
-            // The hasher is the original's.
+            // The hasher is the same as that of the original.
             let hash = self.hash_of(node);
             if original.unique.find(hash, |&other| other == node).is_some() {
                 self.make_unique(node, hash);
@@ -31,7 +31,7 @@ impl Graph {
         self.follow_marks(original);
     }
 
-    /// Marks nodes, including old ones, as tags, types and copies like the original.
+    /// Marks nodes, old and new, as tags, types and `tbaa.struct` nodes, as the original does.
     fn follow_marks(&mut self, original: &Graph) {
         for index in self.tags.len()..original.tags.len() {
             self.records[original.tags[index] as usize].tag = index as u32;
@@ -48,7 +48,7 @@ impl Graph {
         }
     }
 
-    /// Returns whether a replica lacks nothing that its original has.
+    /// Returns whether a replica has everything that its original has.
     pub(crate) fn is_level_with(&self, original: &Graph) -> bool {
         let extent =
             |of: &Graph| (of.records.len(), of.tags.len(), of.types.len(), of.copies.len());

@@ -1,4 +1,4 @@
-//! The names of a graph.
+//! The strings in a graph, such as the names of types.
 
 use std::hash::BuildHasher;
 
@@ -9,9 +9,9 @@ use crate::table::DefaultHashBuilder;
 /// Byte strings, each stored once and numbered in the order of insertion.
 #[derive(Clone, Default)]
 pub(super) struct Strings {
-    /// All strings, one after the other.
+    /// The bytes of all strings, one string after the other.
     bytes: Vec<u8>,
-    /// The end of each string, where the next begins.
+    /// The end of each string in `bytes`, where the next one begins.
     ends: Vec<usize>,
     table: HashTable<u32>,
 }
@@ -27,8 +27,8 @@ impl Strings {
         get(&self.bytes, &self.ends, index)
     }
 
-    /// Adds a string, or finds it. `hasher` must be the same in all calls. There are at most 2^32
-    /// strings, because the nodes that name them have fewer operands.
+    /// Adds a string, or finds it, and returns its index. `hasher` must be the same in all calls.
+    /// An index fits in 32 bits, because there are fewer operands that refer to strings.
     pub(super) fn intern(&mut self, string: &[u8], hasher: &DefaultHashBuilder) -> usize {
         let Strings { bytes, ends, table } = self;
         let hash = hasher.hash_one(string);
@@ -43,7 +43,7 @@ impl Strings {
         index
     }
 
-    /// Adds to a copy what its original got since.
+    /// Adds the strings to this copy that its original has received since.
     pub(super) fn follow(&mut self, original: &Strings, hasher: &DefaultHashBuilder) {
         for index in self.ends.len()..original.ends.len() {
             self.intern(original.get(index), hasher);

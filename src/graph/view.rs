@@ -1,4 +1,4 @@
-//! The type DAG as a petgraph graph.
+//! The DAG of types as a petgraph graph.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -13,22 +13,22 @@ pub enum Edge {
     Parent,
     /// From an aggregate to the type of one of its fields.
     Field {
-        /// Bytes from the start of the aggregate.
+        /// The number of bytes from the start of the aggregate to the field.
         offset: u64,
-        /// The field's bytes, if the format records them.
+        /// The size of the field in bytes, if the format records it.
         extent: Option<u64>,
     },
 }
 
-/// The type DAG in petgraph's own form, for its algorithms and its DOT writer.
+/// The DAG of types in the form of petgraph, for petgraph's algorithms and DOT writer.
 ///
-/// Nodes are in insertion order. petgraph yields the newest edge first; edges are added last field
-/// first, so that `edges()` yields the parent and then the fields in order.
+/// The nodes are in insertion order. petgraph's `edges()` returns the newest edge first, so the
+/// last field is added first. Then `edges()` returns the parent and then the fields in order.
 pub type TypeDag = DiGraph<TypeId, Edge>;
 
 impl Graph {
-    /// Copies the type DAG into petgraph's form, in time linear in its size. A malformed type
-    /// leads nowhere.
+    /// Converts the DAG of types into a petgraph graph, in linear time. A malformed type gets no
+    /// outgoing edges.
     ///
     /// ```
     /// use tbaa::{Graph, petgraph};
@@ -55,7 +55,7 @@ impl Graph {
             let node = self.ty(ty);
             let from = index[ty.node().index()];
             let is_aggregate = node.kind() == TypeKind::Aggregate;
-            // An old-format aggregate has no parent besides its fields.
+            // An old-format aggregate has no parent other than its first field.
             let has_parent = match node.kind() {
                 TypeKind::Aggregate => node.format() == Format::New,
                 kind => kind == TypeKind::Scalar,

@@ -1,28 +1,28 @@
-//! The rules, and their answers.
+//! The rules by which an oracle answers, and the answers.
 
 use std::fmt;
 
-/// The definition of aliasing that the oracle follows.
+/// The rule by which an oracle decides whether two accesses may alias.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Answers exactly like LLVM 22 on tags that its verifier accepts. On other tags, and where
-    /// LLVM would assert or crash, it answers `MayAlias`. Sizes are ignored.
+    /// Answers exactly like LLVM 22 if LLVM's verifier accepts both tags. Otherwise, and where LLVM
+    /// would assert or crash, it answers `MayAlias`. Sizes are ignored.
     #[default]
     Llvm,
-    /// Follows every member of a union. It distinguishes array elements only by the
-    /// offset in the element, and uses sizes. Accesses that overlap through a union
-    /// alias: type punning is allowed.
+    /// Considers every member of a union, and uses sizes. Array elements are distinguished only by
+    /// the offset inside the element. Accesses that overlap through a union alias, because type
+    /// punning is allowed.
     Union,
-    /// Like [`AliasRule::Union`], but an access to one member of a union does not
-    /// alias an access to another member that does not name the union.
+    /// Like [`AliasRule::Union`], except that accesses to two different members of a union do not
+    /// alias if one of them does not name the union.
     UnionStrict,
 }
 
 impl AliasRule {
-    /// All rules.
+    /// All the rules.
     pub const ALL: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
 }
 
@@ -36,13 +36,13 @@ impl fmt::Display for AliasRule {
     }
 }
 
-/// A text that is not the name of a rule.
+/// The error for a text that is not the name of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[error("expected llvm, union or union-strict")]
 pub struct UnknownRuleError;
 
-/// Reads the name that [`AliasRule`] displays, or the name in a spec, with `_`.
+/// Reads the name of a rule as [`AliasRule`] displays it, or as specs write it, with `_`.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -66,11 +66,11 @@ impl std::str::FromStr for AliasRule {
 
 /// The answer to an alias query.
 ///
-/// LLVM: `AliasResult`; TBAA only gives these two.
+/// This is LLVM's `AliasResult`, of which TBAA uses only these two values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AliasResult {
-    /// The accesses may touch a common byte, or nothing is known.
+    /// The accesses may touch a common byte. This is also the answer if nothing is known.
     MayAlias,
     /// The accesses never touch a common byte.
     NoAlias,

@@ -1,4 +1,4 @@
-//! Many pairs at once: one tag against many, and all pairs, a bit each in the order of [`Order`].
+//! Answers for many pairs of tags at once: one tag with many others, or all pairs of a list.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -32,9 +32,9 @@ use crate::graph::{Graph, TagId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// Each tag's row and column.
+    /// The row, and the column, of each tag.
     positions: Vec<u32>,
-    /// The rows, one after the other.
+    /// The rows of the bit matrix, one after the other. A bit is set if the pair may alias.
     rows: FixedBitSet,
 }
 
@@ -44,36 +44,36 @@ impl Matrix {
         self.positions.len()
     }
 
-    /// Returns whether there is no tag.
+    /// Returns whether the list of tags is empty.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// Returns whether tags number `a` and `b` of the list may alias.
+    /// Returns whether the tags at positions `a` and `b` of the list may alias.
     ///
     /// # Panics
     ///
-    /// If the list has no such tag.
+    /// If the list is too short for `a` or `b`.
     #[inline]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         let (row, column) = (self.positions[a] as usize, self.positions[b] as usize);
         self.rows.contains(row * self.len() + column)
     }
 
-    /// Returns the number of pairs of two different places in the list that may
-    /// alias, each pair counted once.
+    /// Returns the number of pairs that may alias. A pair consists of two different positions in
+    /// the list, and each pair is counted once.
     pub fn count_may_alias(&self) -> usize {
-        // Every tag may alias itself.
+        // Every tag may alias itself. These answers are on the diagonal and do not count.
         (self.rows.count_ones(..) - self.len()) / 2
     }
 }
 
-/// The pairs of a list of tags that may alias.
+/// The pairs of tags in a list that may alias.
 #[doc(hidden)]
 pub struct Pairs(Order);
 
 impl Pairs {
-    /// Calls back once with the places in the list of each two that may alias.
+    /// Calls `found` once for each pair that may alias, with the positions of its tags in the list.
     #[doc(hidden)]
     pub fn for_each(&self, mut found: impl FnMut(usize, usize)) {
         self.0.each_pair(|a, b| found(self.0.tag(a), self.0.tag(b)));
@@ -81,24 +81,24 @@ impl Pairs {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns whether `a` may alias each of `tags`, in their order.
+    /// Returns for each of `tags`, in order, whether `a` may alias it.
     pub fn row(&self, a: impl Into<Access>, tags: &[TagId]) -> Vec<bool> {
         let a = a.into();
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
     }
 
-    /// Finds the pairs of `tags` that may alias, in time and memory proportional to the number of
-    /// tags, and of the pairs that intervals do not decide. `ask` answers the latter.
+    /// Finds the pairs of `tags` that may alias. Intervals decide most pairs, and `ask` decides the
+    /// rest. Time and memory are proportional to the number of tags and of pairs passed to `ask`.
     #[doc(hidden)]
     pub fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
         Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))
     }
 
-    /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for `n` tags.
+    /// Answers all pairs of `tags`, with one bit per answer: `n^2 / 8` bytes for `n` tags.
     ///
-    /// All searches of one call together take at most 2^23 steps and 2^10 for each node of the
-    /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made
-    /// to reach the limit do.
+    /// All searches of one call together take at most 2^23 steps, plus 2^10 for each node of the
+    /// graph, which is about a second. After that, the remaining pairs are answered `MayAlias`.
+    /// Only graphs that were made for this purpose reach the limit.
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         Matrix { positions: order.positions(), rows: order.rows() }

@@ -1,14 +1,14 @@
-//! Classes of tags with the same answers.
+//! Classes of tags that have the same answers. `index.rs` defines regular and rejected tags.
 //!
-//! Two tags are of one class iff their rows of answers are equal. Rows are
-//! compared, never hashed: a collision would be a wrong `NoAlias`.
+//! The *row* of a tag is its answers for all tags of a list. Tags are of one class iff their rows
+//! are equal. Rows are compared exactly: a hash collision would be a wrong `NoAlias`.
 //!
-//! **Among regular tags** a row is a tag's ancestors and descendants in the forest of cursors, and
-//! all tags of other roots. So the row of a tag below another is a subset of the other's, and the
-//! two are equal iff they have the same length.
+//! **Regular tags** may alias iff their roots differ or one is above the other in a forest. So a
+//! row consists of ancestors, descendants and tags of other roots. The row of a tag is a subset of
+//! the row of each tag above it, and the two are equal iff they have the same length.
 //!
-//! **Among all others** rows are lists. The partition of the tags is refined by each list: a class
-//! is split if only some of it is listed.
+//! **For other tags**, rows are stored as lists. Each list refines the partition of the tags: it
+//! splits every class of which it contains only some members.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use super::order::{Order, Row};
 use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
 
-/// Tags of a list that have the same answer in every query with a tag of the list.
+/// A partition of a list of tags. Tags of a class have the same answers for all tags of the list.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -54,60 +54,60 @@ impl Classes {
         self.representatives.len()
     }
 
-    /// Returns whether there is no class, because there is no tag.
+    /// Returns whether there are no classes, because there are no tags.
     pub fn is_empty(&self) -> bool {
         self.representatives.is_empty()
     }
 
-    /// Returns each tag's class; classes are numbered from 0 in the order of their first tags.
+    /// Returns the class of each tag. Classes are numbered in the order of their first tags.
     pub fn as_slice(&self) -> &[u32] {
         &self.classes
     }
 
-    /// Returns the place in the list of the first tag of each class.
+    /// Returns, for each class, the position of its first tag in the list.
     pub fn representatives(&self) -> &[u32] {
         &self.representatives
     }
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Finds the classes of tags that have the same answers in every query with one of `tags`.
+    /// Partitions `tags` into classes that have the same answers for each of `tags`.
     ///
-    /// It takes time in proportion to the number of tags, and of the pairs that the intervals do
-    /// not decide and that may alias. Its searches have the same limits as those of
-    /// [`Oracle::matrix`].
+    /// An interval per tag decides most pairs. The time is proportional to the number of tags, and
+    /// of those pairs that the intervals do not decide and that may alias. Searches have the same
+    /// limits as in [`Oracle::matrix`].
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
     }
 
-    /// Like [`Oracle::classes`], by somebody's answers for tags that the intervals do
-    /// not decide on. They must not change.
+    /// Like [`Oracle::classes`], but `ask` answers the pairs that the intervals do not decide. It
+    /// must always give the same answer for the same pair.
     #[doc(hidden)]
     pub fn classes_asking(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Classes {
         Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask).classes()
     }
 }
 
-/// The part of a row for regular positions.
+/// The part of a row that contains the positions of regular tags.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Regular {
-    /// All of them.
+    /// All regular positions.
     All,
-    /// The class of a group; the uppermost of the groups with this row.
+    /// The row of a group of regular tags. The number is that of the uppermost group with this row.
     Group(u32),
-    /// All of other roots, and a list under the root that begins here.
+    /// All regular positions of other roots, and a list under the root whose positions begin here.
     Listed(usize, Vec<u32>),
 }
 
 impl Order {
-    /// Splits the list of tags into classes of equal rows.
+    /// Partitions the tags into classes with equal rows.
     pub(super) fn classes(&self) -> Classes {
         let counts = self.counts();
         let rows: Vec<Regular> = self.uppermost(&counts);
         let listed = self.partition();
         let key = |position: usize| match self.group_of(position) {
             Some(group) => (rows[group].clone(), listed[position]),
-            // Tags that may alias everything share one row; the first represents all.
+            // Tags that may alias everything share one row, so the first of them represents all.
             None if position < self.rejected.end => (Regular::All, listed[self.rejected.start]),
             None => {
                 let row = &self.lists[position - self.rejected.end];
@@ -127,12 +127,12 @@ impl Order {
         found
     }
 
-    /// Returns the number of regular positions in each group's row.
+    /// Returns, for each group of regular tags, the number of regular positions in its row.
     fn counts(&self) -> Vec<usize> {
         let mut above = Vec::with_capacity(self.groups.len());
         let mut counts = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            // A group comes after the one above it.
+            // A group comes later in the list than the group above it.
             let own: usize =
                 group.above.map_or(0, |up: usize| above[up] + self.groups[up].own.len());
             above.push(own);
@@ -142,7 +142,7 @@ impl Order {
         counts
     }
 
-    /// Returns each group's row.
+    /// Returns the row of each group.
     fn uppermost(&self, counts: &[usize]) -> Vec<Regular> {
         let mut rows: Vec<Regular> = Vec::with_capacity(counts.len());
         for (number, group) in self.groups.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Order {
         rows
     }
 
-    /// Returns the regular part of a list.
+    /// Returns the part of a list that contains regular positions.
     fn regular_part(&self, row: &Row, counts: &[usize], rows: &[Regular]) -> Regular {
         let mut list = Vec::new();
         row.for_each(|position| {
@@ -169,8 +169,8 @@ impl Order {
             return Regular::All;
         }
         let group_of = |&position: &u32| self.group_of(position as usize);
-        // Find a listed group with this row. If another listed group has as many entries, it is
-        // below or above it, and so has the same row.
+        // Find a listed group that has this row. Any other listed group with as many entries is
+        // above or below that group, and so has the same row.
         let same = list.iter().filter_map(group_of).find(|&group| counts[group] == count);
         if let Some(group) = same
             && list.iter().filter_map(group_of).all(|other| self.is_related(group, other))
@@ -181,7 +181,7 @@ impl Order {
         Regular::Listed(row.root.start, list)
     }
 
-    /// Numbers the positions such that two have one number iff the same lists have them.
+    /// Numbers the positions so that two get the same number iff the same lists contain them.
     fn partition(&self) -> Vec<u32> {
         let (classes, sizes) = (vec![0; self.len()], vec![self.len() as u32]);
         let mut partition = Partition { classes, sizes, hits: vec![0] };
@@ -192,7 +192,7 @@ impl Order {
                 members.extend(self.rejected.clone().take(1).map(|position| position as u32));
                 row.for_each(|position| members.push(position as u32));
             } else {
-                // All regular positions of other roots are listed: split by the unlisted ones.
+                // The list has all regular positions of other roots: split by those it lacks.
                 let mut on = vec![false; self.len()];
                 row.for_each(|position| on[position] = true);
                 let scope = row.root.clone().chain(self.listed());
@@ -204,17 +204,17 @@ impl Order {
     }
 }
 
-/// A partition of `0..len`.
+/// A partition of the numbers `0..len` into classes.
 struct Partition {
     classes: Vec<u32>,
-    /// Members of each class.
+    /// The number of members of each class.
     sizes: Vec<u32>,
-    /// Members of each class that are in the set to split by.
+    /// The number of members of each class that are in the set by which the classes are split.
     hits: Vec<u32>,
 }
 
 impl Partition {
-    /// Splits each class into its members in a set, each named once, and those that are not.
+    /// Splits each class into its members inside and outside of a set without duplicates.
     fn split(&mut self, set: &[u32]) {
         let mut touched = Vec::new();
         for &member in set {
@@ -224,7 +224,7 @@ impl Partition {
             }
             self.hits[class as usize] += 1;
         }
-        // The class that the hit members of a class go to: their own, if that is all of them.
+        // The new class for members inside the set. A class that is inside completely stays.
         let mut new = HashMap::new();
         for class in touched {
             let hits = std::mem::take(&mut self.hits[class as usize]);

@@ -1,8 +1,8 @@
-//! The clauses of the rules.
+//! The clauses of the rules: each is a condition that decides a query.
 
 use std::fmt;
 
-/// The clause of a rule that decided.
+/// The clause of a rule that decided a query. "May" and "No" are the answers that it gives.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -10,43 +10,43 @@ use std::fmt;
 pub enum Clause {
     /// May: an access has no tag.
     NoTag,
-    /// May: another graph issued a tag.
+    /// May: a tag was issued by another graph.
     ForeignTag,
-    /// May: a tag, or a type that it reaches, is ill formed, contains itself, or mixes formats; or
-    /// the tag denotes no path; for rule `llvm`, LLVM's verifier rejects the tag.
+    /// May: a tag, or a type that it reaches, is malformed, contains itself, or mixes formats. Or
+    /// the tag denotes no path, or, for rule `llvm`, LLVM's verifier rejects it.
     Malformed,
-    /// May: a known size reaches past the end of the access's base type on every path, so
-    /// the tag does not describe the access.
+    /// May: on every path, an access of known size extends past the end of its base type, so its
+    /// tag does not describe it.
     Leaves,
-    /// May: the two tags are one.
+    /// May: both accesses have the same tag.
     SameTag,
     /// May: the access types have different roots.
     Roots,
-    /// May: one access is to a whole object of a type that is the other's access type or an
-    /// ancestor of it.
+    /// May: one access is to a whole object, and its type is the other's access type or an ancestor
+    /// of that.
     Generality,
-    /// May: the tags are of different formats.
+    /// May: the tags have different formats.
     MixedFormats,
-    /// May: a byte is shared, or in the old format two slots meet.
+    /// May: the accesses share a byte, or in the old format the same field.
     Overlap,
     /// May: the search reached a limit.
     Limit,
-    /// May, rule `llvm` only: LLVM would crash or not terminate.
+    /// May, rule `llvm` only: LLVM would crash or run forever.
     Crash,
-    /// May, rule `llvm` only: walking from one tag's base type reaches the
-    /// other's type at its offset, or at a whole object.
+    /// May, rule `llvm` only: following the fields from one tag's base type leads to the other's
+    /// base type, at the same offset or with one of them accessing the whole object.
     Meets,
     /// May, rule `llvm` only, new format: one access type contains the other's base type.
     Contains,
-    /// No, rule `llvm` only: walking from one tag's base type reaches the other's
-    /// type at another offset.
+    /// No, rule `llvm` only: following the fields from one tag's base type leads to the other's
+    /// base type, at another offset.
     OtherOffset,
-    /// No: both accesses are to objects inside one type, and share no byte of it.
+    /// No: both accesses are to objects inside one type, and they share no byte of it.
     Apart,
-    /// No, rule `union-strict` only: the accesses share bytes, but by different members, and one of
-    /// them does not name the union.
+    /// No, rule `union-strict` only: the accesses share bytes, but through different members of a
+    /// union, and one of them does not name the union.
     Parted,
-    /// No: neither base type leads to an object of the other access.
+    /// No: neither base type contains an object that the other tag accesses.
     Unrelated,
 }
 

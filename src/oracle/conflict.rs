@@ -1,4 +1,4 @@
-//! Dependences: whether two accesses may overlap and one of them writes.
+//! Dependences: two accesses conflict if they may overlap and one of them writes.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,22 +7,22 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
-/// The possible dependences of a second access on a first; at least one is set.
+/// The possible dependences of a second access on a first one. At least one field is true.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Conflict {
-    /// The second reads what the first wrote.
+    /// The second access reads what the first wrote.
     pub read_after_write: bool,
-    /// The second overwrites what the first read.
+    /// The second access overwrites what the first read.
     pub write_after_read: bool,
-    /// The second overwrites what the first wrote.
+    /// The second access overwrites what the first wrote.
     pub write_after_write: bool,
 }
 
 impl Conflict {
-    /// Returns the dependences between kinds of accesses to one memory; `None` if there are none.
-    /// With `promised`, nothing writes the memory after the first access reads it.
+    /// Returns the dependences between accesses of two kinds to the same memory, if there are any.
+    /// `promised` means that nothing writes the memory after the first access reads it.
     pub(super) fn between(
         first: AccessKind,
         second: AccessKind,
@@ -37,7 +37,7 @@ impl Conflict {
         (read_after_write || write_after_read || write_after_write).then_some(conflict)
     }
 
-    /// The dependences of either.
+    /// Returns the dependences that are in either of two sets.
     pub(super) fn or(self, other: Conflict) -> Conflict {
         Conflict {
             read_after_write: self.read_after_write || other.read_after_write,
@@ -60,14 +60,14 @@ impl fmt::Display for Conflict {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns the possible dependences of access `second` on an earlier access `first`: `None` if
-    /// they cannot overlap, or both only read.
+    /// Returns the possible dependences of access `second` on an earlier access `first`, or `None`
+    /// if they cannot overlap or both only read.
     ///
-    /// If the tag of `first` is immutable, no later write depends on what it reads, because nothing
-    /// modifies such memory once it can be read. A write *before* a read by such a tag still does:
-    /// it may initialise the memory, and must not be deleted. LLVM answers the first by
-    /// `getModRefInfoMask`. For the second it has two answers: it moves the read across the write,
-    /// and keeps the write. Use [`Oracle::is_constant`] to decide whether such a read may move.
+    /// If the tag of `first` is immutable, no later write depends on its read: nothing modifies
+    /// such memory once it can be read. But a read by such a tag depends on an *earlier* write,
+    /// which may initialise the memory and must not be deleted. LLVM answers the first case by
+    /// `getModRefInfoMask`. In the second, it moves the read across the write, but does not delete
+    /// the write. [`Oracle::is_constant`] tells whether such a read may be moved.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};
@@ -97,8 +97,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the possible dependences of access `second` on any of several earlier accesses, such
-    /// as those of a call. An empty list conflicts with nothing. An unknown call makes one access
-    /// without a tag.
+    /// as those of a call. An empty list has no dependences. For a call whose accesses are unknown,
+    /// pass one access without a tag.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};

@@ -1,4 +1,4 @@
-//! Struct copies and other sets of accesses.
+//! Struct copies (`tbaa.struct` nodes) and other sets of accesses.
 
 use super::alias_rule::AliasResult;
 use super::conflict::Conflict;
@@ -7,12 +7,12 @@ use crate::access::{Access, AccessKind};
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
-    /// Returns the accesses of one side of a struct copy: reads of the source or writes to the
-    /// destination. `None` if the copy is malformed.
+    /// Returns the accesses of one side of a struct copy: the reads of the source or the writes to
+    /// the destination. Returns `None` if the copy is malformed.
     ///
-    /// Each access has its entry's width ([`Access::of_width`]): an entry of several whole elements
-    /// is an access to each. The bytes between the entries are padding, which the copy may leave
-    /// out.
+    /// Each access has the width of its entry ([`Access::of_width`]). An entry that contains
+    /// several whole elements is an access to each of them. The bytes between entries are padding,
+    /// which the copy may skip.
     ///
     /// # Panics
     ///
@@ -24,7 +24,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         let access = |entry: crate::graph::CopyEntry| {
             Access::of_width(self.graph(), entry.tag, entry.size).with_kind(kind)
         };
-        // An entry of no bytes touches nothing; as a size, 0 would mean unknown.
+        // An entry of size 0 touches nothing. It is left out, because size 0 means an unknown size.
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
     }
 
@@ -57,9 +57,9 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         accesses.is_none_or(|all| all.into_iter().any(|one| self.may_alias(one, access)))
     }
 
-    /// Returns the possible dependences of a later access on a struct copy. The source is read and
-    /// the destination written by the same tags; so a read after the copy depends on its writes,
-    /// and a write on both.
+    /// Returns the possible dependences of a later access on a struct copy. The copy reads the
+    /// source and writes the destination, with the same tags. So a later read depends on the copy's
+    /// writes, and a later write depends on its reads and writes.
     ///
     /// # Panics
     ///
@@ -70,10 +70,10 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         self.copy_may_alias(copy, access).then_some(conflict)
     }
 
-    /// Returns whether an access may overlap with one that has any of the given tags.
+    /// Returns whether an access may overlap with an access that has one of the given tags.
     ///
-    /// With the tags of `!llvm.errno.tbaa` this returns whether an access may read or change
-    /// `errno`. NB: without any tags nothing is known, and the answer is `MayAlias`.
+    /// Given the tags of `!llvm.errno.tbaa`, this tells whether an access may read or change
+    /// `errno`. Without any tag nothing is known, so the answer is `MayAlias`.
     ///
     /// LLVM: `TypeBasedAAResult::aliasErrno`.
     pub fn alias_any(

@@ -1,9 +1,9 @@
-//! The effect of an instruction or a call on the memory of a list of accesses.
+//! The memory effect of an instruction or a call, as bit masks over a list of accesses.
 
-/// The masks of what an instruction, a call or a function may read and write.
+/// The parts of memory that an instruction, a call or a function may read and write, as masks.
 ///
-/// Effects of one table of [`Masks`](crate::Masks) are compared bit by bit. Effects of two tables
-/// conflict wherever both are not empty and one writes.
+/// Two effects from the same table of [`Masks`](crate::Masks) are compared bit by bit. Effects from
+/// different tables conflict if neither is empty and one of them writes.
 ///
 /// ```
 /// use tbaa::MemoryEffect;
@@ -13,22 +13,22 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemoryEffect {
-    /// The mask of what may be read.
+    /// The mask of the memory that may be read.
     pub reads: u64,
-    /// The mask of what may be written.
+    /// The mask of the memory that may be written.
     pub writes: u64,
-    /// The table's, or 0 of none and of several.
+    /// The version of the table, or 0 if the effect comes from no table or from several.
     pub(super) version: u64,
 }
 
 impl MemoryEffect {
-    /// Nothing is read or written.
+    /// The effect of code that reads and writes nothing.
     pub const NONE: MemoryEffect = MemoryEffect { reads: 0, writes: 0, version: 0 };
-    /// Anything may be read and written.
+    /// The effect of code that may read and write anything.
     pub const UNKNOWN: MemoryEffect =
         MemoryEffect { reads: u64::MAX, writes: u64::MAX, version: 0 };
 
-    /// Returns the effect of both, one after the other.
+    /// Returns the effect of running both, one after the other.
     #[must_use]
     pub const fn union(self, other: MemoryEffect) -> MemoryEffect {
         let (a, b) = self.beside(other);
@@ -36,7 +36,7 @@ impl MemoryEffect {
         MemoryEffect { reads: a.reads | b.reads, writes: a.writes | b.writes, version }
     }
 
-    /// Returns whether one may write what the other reads or writes, so that their order counts.
+    /// Returns whether one may write what the other reads or writes, so that their order matters.
     #[must_use]
     pub const fn conflicts(self, other: MemoryEffect) -> bool {
         let (a, b) = self.beside(other);
@@ -47,7 +47,7 @@ impl MemoryEffect {
         self.reads | self.writes == 0
     }
 
-    /// Returns two effects whose bits mean the same: those of two tables are all bits.
+    /// Makes the bits comparable: if the tables differ, masks that are not empty get all bits.
     const fn beside(self, other: MemoryEffect) -> (MemoryEffect, MemoryEffect) {
         if self.version == other.version || self.is_none() || other.is_none() {
             (self, other)

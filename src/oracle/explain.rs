@@ -1,4 +1,4 @@
-//! The explanation of an answer.
+//! The explanation of an answer: the clause that decides, and the paths that it compares.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -16,22 +16,22 @@ use crate::graph::{Graph, TypeId};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Side {
-    /// The first.
+    /// The first access.
     A,
-    /// The second.
+    /// The second access.
     B,
 }
 
-/// One step of a path: into a field.
+/// One step of a path through types: from a type into one of its fields.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathStep {
-    /// The name of the type that has the field; empty if it has none.
+    /// The name of the type that contains the field, or an empty string if it has no name.
     pub ty: String,
-    /// The field's position, from 0.
+    /// The position of the field among the type's fields, from 0.
     pub field: usize,
-    /// The field's offset, in bytes from the start of its type.
+    /// The offset of the field, in bytes from the start of the type.
     pub offset: u64,
     /// The name of the field's type.
     pub into: String,
@@ -44,22 +44,22 @@ pub struct PathStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Elements {
-    /// Bytes from one element to the next.
+    /// The number of bytes from one element to the next.
     pub stride: u64,
-    /// The number of elements; `None` for a flexible array without end.
+    /// The number of elements, or `None` for a flexible array, which has no end.
     pub count: Option<u64>,
 }
 
-/// The bytes of an access: an interval, repeated for each array element.
+/// The bytes of an access: an interval that is repeated for each array element.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ByteRange {
-    /// The first byte, from the start of the type that the path starts from.
+    /// The first byte, counted from the start of the type at which the path starts.
     pub start: u64,
-    /// The byte after the last; `None` without end.
+    /// The byte after the last one, or `None` if the interval has no end.
     pub end: Option<u64>,
-    /// The arrays that repeat the interval for each element.
+    /// The arrays for whose elements the interval is repeated.
     pub repeats: Vec<Elements>,
 }
 
@@ -81,16 +81,16 @@ impl fmt::Display for ByteRange {
     }
 }
 
-/// The path from the common base type to an access.
+/// The path from a base type to an access. Both paths of a comparison start at this base type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct AccessPath {
-    /// The steps from the common base type to the accessed type.
+    /// The steps from that base type to the accessed type.
     pub steps: Vec<PathStep>,
-    /// The number of steps that lead to the tag's own base type.
+    /// The number of steps that lead to the base type of the tag itself.
     pub to_base: usize,
-    /// The bytes; `None` in the old format, which has no sizes.
+    /// The bytes of the access, or `None` in the old format, which has no sizes.
     pub bytes: Option<ByteRange>,
 }
 
@@ -111,12 +111,12 @@ impl fmt::Display for AccessPath {
     }
 }
 
-/// Two paths from one base type that were compared: a pair that meets if any does.
+/// Two paths from one base type that were compared. If any two overlap, these do.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The access at whose base type both paths start.
+    /// The access whose base type both paths start at.
     pub outer: Side,
     /// The name of that base type.
     pub base: String,
@@ -124,25 +124,25 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// The reason why array elements of the outer access never meet those of the other. Only given
-    /// if a single division shows it, and not if one access simply ends before the other begins.
+    /// The reason why array elements of one access never overlap those of the other. `None` if no
+    /// single division proves it, or if one access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
 
-/// The answer to a query and the reason for it, by [`Oracle::explain`](crate::Oracle::explain).
+/// The answer to a query and its reason. [`Oracle::explain`](crate::Oracle::explain) returns it.
 ///
-/// The text form starts with the answer, alone on a line.
+/// The first line of its text form contains only the answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The rule followed.
+    /// The rule that gave the answer.
     pub rule: AliasRule,
     /// The answer.
     pub answer: AliasResult,
-    /// The clause that gives it.
+    /// The clause of the rule that decided.
     pub clause: Clause,
-    /// The compared paths, if the clause compares paths.
+    /// The paths that were compared, if the clause compares paths.
     pub comparison: Option<Comparison>,
 }
 
@@ -159,7 +159,7 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// Replaces the names of types.
+    /// Replaces the names of all types.
     #[doc(hidden)]
     pub fn rename(&mut self, name: impl Fn(&str) -> String) {
         let Some(Comparison { base, a, b, .. }) = &mut self.comparison else { return };
@@ -179,8 +179,8 @@ impl Explanation {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
-    /// and the paths and bytes that the clause speaks of.
+    /// Returns the answer of [`Oracle::alias`], the clause that decided, and the paths and bytes
+    /// that this clause compares.
     ///
     /// ```
     /// use tbaa::explain::Clause;
@@ -212,11 +212,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }
 
-    /// Like [`Oracle::explain`], with its steps taken from those left.
+    /// Like [`Oracle::explain`]. Subtracts the number of steps that it took from `left`.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
         let mut decision = self.engine().decide(self.indexed(), (a, b), true);
-        // The index may know more than the definition's steps show.
+        // The index may prove that accesses do not alias even if the search reaches its limit.
         if decision.clause == Clause::Limit && !self.may_alias(a, b) {
             decision.clause = Clause::Apart;
         }
@@ -230,7 +230,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     let step = |&(ty, field): &(u32, usize)| {
         let ty = type_at(ty);
         let node = graph.ty(ty);
-        // The field number of an old-format scalar means the parent.
+        // An old-format scalar has no field with this number. The step then leads to its parent.
         let found = node.fields().nth(field);
         let into = found.map(|field| field.ty).or(node.parent());
         PathStep {

@@ -1,29 +1,29 @@
-//! An explanation why the elements of two strided byte ranges share no byte. The decision itself is
-//! made in `union/stride.rs`.
+//! Explains why two byte ranges that repeat for array elements share no byte. The decision itself
+//! is made in `union/stride.rs`.
 
 use std::fmt;
 
 use super::explain::ByteRange;
 
-/// A division that shows that two strided byte ranges share no byte.
+/// A division with remainder that proves that two repeated byte ranges share no byte.
 ///
-/// A *distance* is the difference between the starts of an interval of the second range and one of
-/// the first. Two intervals of `m` and `n` bytes meet if it is in `-n + 1 ..= m - 1`, the *window*.
+/// A *distance* is the start of an interval of the second range minus the start of one of the
+/// first. Intervals of `m` and `n` bytes overlap iff it is in the *window*, `-n + 1 ..= m - 1`.
 ///
-/// Arrays whose strides are not multiples of `modulus` are added to the bytes, which widens the
-/// window. Then all distances are congruent, and between the least and the greatest of them the
-/// window contains no such number.
+/// An array whose stride is not a multiple of `modulus` is treated as part of the interval, which
+/// makes the window larger. All remaining distances have the same residue. The window contains no
+/// number with this residue that is between the smallest and the greatest distance.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Apart {
-    /// At least 2.
+    /// The divisor, which is at least 2.
     pub modulus: u64,
-    /// The distances' residue.
+    /// The remainder of all distances when divided by `modulus`.
     pub residue: u64,
-    /// The first number of the window; `None` without one.
+    /// The first number of the window, or `None` if the window has no start.
     pub from: Option<i128>,
-    /// The last number of the window; `None` without one.
+    /// The last number of the window, or `None` if the window has no end.
     pub to: Option<i128>,
 }
 
@@ -36,21 +36,21 @@ impl fmt::Display for Apart {
     }
 }
 
-/// A distance without end. All finite distances are much smaller.
+/// Represents an infinite distance. All finite distances are much smaller.
 const NO_END: i128 = 1 << 100;
 
-/// The elements of one array, each `step` bytes nearer or farther.
+/// An array, whose elements are `step` bytes apart. Each element changes the distance by `step`.
 struct Array {
     step: i128,
-    /// From the first element to the last, in bytes.
+    /// The number of bytes from the start of the first element to that of the last.
     span: i128,
-    /// True if it is the second range's.
+    /// True if the array belongs to the second range.
     second: bool,
 }
 
 impl Apart {
-    /// Finds such a division; `None` if there is none, or if one range ends before the other
-    /// begins.
+    /// Finds a division that proves it. Returns `None` if there is none, or if one range simply
+    /// ends before the other begins.
     pub(super) fn find(first: &ByteRange, second: &ByteRange) -> Option<Apart> {
         let len = |range: &ByteRange| {
             range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
@@ -76,7 +76,7 @@ impl Apart {
         arrays: &[Array],
         window: (i128, i128),
     ) -> Option<Apart> {
-        // The least and the greatest sum of distances over some arrays.
+        // The smallest and greatest distance to which the arrays with this property add up.
         let bounds = |multiples: bool| {
             let of = |second| {
                 let counts = |array: &&Array| {
@@ -100,7 +100,7 @@ impl Apart {
     }
 }
 
-/// Returns moduli that might separate distances and window.
+/// Returns the moduli that might prove that no distance lies in the window.
 fn moduli(arrays: &[Array]) -> Vec<i128> {
     let mut steps: Vec<i128> = arrays.iter().map(|array| array.step).collect();
     steps.sort_unstable();

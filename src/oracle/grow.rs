@@ -1,4 +1,4 @@
-//! The oracle, and how it grows between queries.
+//! The oracle: how it is made, updated and cloned. `query.rs` has its queries.
 
 use std::borrow::{Borrow, BorrowMut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::rule::{Indexed, Rule};
 use super::union::Union;
 use crate::graph::Graph;
 
-/// Answers alias queries on the tags of one graph.
+/// Answers alias queries about the tags of one graph.
 ///
 /// ```
 /// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
@@ -35,18 +35,18 @@ use crate::graph::Graph;
 ///
 /// # Memory
 ///
-/// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the intervals do not
-/// decide takes more from its first query on, because its paths are stored. The definition's last
-/// answers are cached, in 128 KiB. An oracle of up to 512 tags, of which at least one in 64 is not
-/// decided by its interval, caches its answers on all pairs of tags, in two bits each: 64 KiB at
-/// most.
+/// Besides its graph, an oracle takes about 60 bytes for each tag. It keeps an interval for each
+/// tag, and for most pairs comparing the intervals is enough. The paths of other tags are stored
+/// from their first query on. A cache of 128 KiB has the latest answers that needed a search. If
+/// there are at most 512 tags, and the intervals of at least one in 64 are not enough, another
+/// cache has the answers for all pairs of tags, in two bits each: at most 64 KiB.
 ///
 /// # Growing
 ///
-/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`, `&mut Graph`, `Arc<Graph>`
-/// and so on. If the graph can be changed, [`Oracle::update`] adds types and tags, in time
-/// proportional to the additions. Old answers never change. Queries take `&self` and may run on
-/// many threads at once.
+/// An oracle owns its graph or borrows it: `G` can be [`Graph`], `&Graph`, `&mut Graph`,
+/// `Arc<Graph>` and so on. If the graph is mutable, [`Oracle::update`] adds types and tags, in time
+/// proportional to the additions. Earlier answers never change. Queries take `&self`, and many
+/// threads may ask at once.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -69,17 +69,17 @@ use crate::graph::Graph;
 pub struct Oracle<G = Graph> {
     graph: G,
     rule: AliasRule,
-    /// The stamp of the graph that the tables describe.
+    /// The stamp of the graph that the oracle's tables describe.
     pub(super) stamp: u32,
-    /// A number that no other oracle of the process has, and this one only as long as its graph is
-    /// the same: another oracle numbers its types otherwise.
+    /// A number that no other oracle of the process has. The oracle gets a new one when its graph
+    /// is replaced, because the types are then numbered differently.
     pub(super) identity: u64,
     pub(super) index: Index,
     engine: Engine,
     pub(super) memo: Memo,
 }
 
-/// A number for an oracle's tables.
+/// Returns a number that no oracle has had yet.
 fn next_identity() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Returns an empty index for the rule.
+    /// Returns an empty index for `rule`.
     fn index(rule: AliasRule) -> Index {
         let mut index = Index::default();
         index.types.brief = rule == AliasRule::Llvm;
@@ -109,18 +109,18 @@ impl Engine {
 }
 
 impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
-    /// Returns an oracle for a clone of the graph, with the same tables.
+    /// Returns an oracle for a clone of the graph, with copies of the same tables.
     fn clone(&self) -> Self {
         let graph = self.graph.clone();
-        // A clone has ids of its own for the same nodes.
+        // The clone of the graph has its own ids for the same nodes.
         let stamp = graph.borrow().stamp();
         self.with_graph(graph, stamp)
     }
 }
 
 impl Oracle {
-    /// Adds everything that the original of a replica got since. Then the answers are the
-    /// original's.
+    /// Adds everything that the original of this replica has received since the last call. Then
+    /// both give the same answers.
     pub(super) fn follow<G: Borrow<Graph>>(&mut self, original: &Oracle<G>) {
         self.graph.follow(original.graph());
         self.refresh();
@@ -128,13 +128,13 @@ impl Oracle {
 }
 
 impl<G: BorrowMut<Graph>> Oracle<G> {
-    /// Changes the graph, and takes note of the types and tags added.
+    /// Changes the graph, and reads the types and tags that were added.
     ///
-    /// Adding a tag takes time in proportion to the length of its access path,
-    /// and the first tag to use a type, to the type's fields. A graph put in
-    /// place of the old one is read from its beginning.
+    /// Adding a tag takes time proportional to the length of its access path. The first tag that
+    /// uses a type also takes time proportional to the type's fields. If `change` replaces the
+    /// graph by another one, all of that is read.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
-        /// Takes note even when the change panics.
+        /// Reads the additions even if `change` panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
         impl<G: Borrow<Graph>> Drop for Refresh<'_, G> {
             fn drop(&mut self) {
@@ -147,7 +147,7 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns an oracle for the tags that `graph` holds.
+    /// Returns an oracle for the tags of `graph`.
     #[must_use]
     pub fn new(graph: G, rule: AliasRule) -> Self {
         let stamp = graph.borrow().stamp();
@@ -165,7 +165,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         oracle
     }
 
-    /// Reads the tags that the graph got since the last call.
+    /// Reads the tags that were added to the graph since the last call.
     fn refresh(&mut self) {
         let graph = self.graph.borrow();
         if graph.stamp() != self.stamp {
@@ -191,7 +191,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.graph.borrow()
     }
 
-    /// Takes the graph out of the oracle.
+    /// Returns the oracle's graph and drops the oracle.
     #[must_use]
     pub fn into_graph(self) -> G {
         self.graph
@@ -202,12 +202,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.rule
     }
 
-    /// Returns an oracle with the same answers to the same ids.
+    /// Returns an oracle that accepts the same ids and gives the same answers.
     pub(super) fn replica(&self) -> Oracle {
         self.with_graph(self.graph().replica(), self.stamp)
     }
 
-    /// Returns an oracle for a graph of the same nodes, with the same tables.
+    /// Returns an oracle with copies of this one's tables, for a graph with the same nodes.
     fn with_graph<H>(&self, graph: H, stamp: u32) -> Oracle<H> {
         Oracle {
             graph,

@@ -1,15 +1,15 @@
-//! The index: an interval of 8 bytes for each tag decides most queries, and a record of 8 bytes
-//! says how to decide when intervals meet.
+//! The index. It has an interval of 8 bytes for each tag, which decides most queries, and a record
+//! of 8 bytes, which says how to decide if two intervals overlap.
 //!
-//! Each rule defines the next cursor of a tag's walk ([`Walks`]). A tag has one of three roles:
+//! A tag's *walk* visits types from its base type on; each rule defines the steps. A *cursor* is a
+//! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. A tag is
+//! - *regular* if only one path leads from its base type to the one scalar that it accesses. Two
+//!   regular tags of one root may alias iff the cursor of one is on the walk of the other, which
+//!   intervals decide;
+//! - *other* if the rule's definition must decide, unless base types already exclude an alias;
+//! - *rejected* if it may alias everything.
 //!
-//! - *regular*: only one path leads from its base type to the one scalar that it accesses. Two
-//!   regular tags of one root may alias iff one's cursor lies on the other's walk, which takes one
-//!   comparison of intervals;
-//! - *other*: the rule's definition decides, unless neither base type may contain the other;
-//! - *rejected*: it may alias everything.
-//!
-//! The intervals of tags that are not regular meet all others.
+//! The intervals of other and rejected tags overlap all intervals.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,51 +18,51 @@ use crate::forest::Span;
 use crate::table::HashMap;
 use crate::walks::Walks;
 
-/// A tag's role in the index: how it is decided on.
+/// The role of a tag in the index. It determines how queries about the tag are decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Rejected,
-    /// Its root's number and its cursor.
+    /// The number of its root, and its cursor.
     Regular(u32, u32),
-    /// Its root's number, and its number among the other tags.
+    /// The number of its root, and the number of the tag among those with the role *other*.
     Other(u32, u32),
 }
 
-/// A tag in the index.
+/// The record of a tag in the index.
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    /// The number of the root above the access type, and flags.
+    /// The number of the root above the access type, combined with flags.
     root: u32,
-    /// A regular tag's cursor; another tag's number.
+    /// The cursor of a regular tag, or the number of a tag with the role *other*.
     link: u32,
 }
 
-/// A tag's interval, and a bit that says whether more must be compared when it meets another. Both
-/// numbers are doubled; there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
+/// A tag's interval, and a bit that is set if an overlap with it decides nothing. Both ends are
+/// doubled to leave room for it: there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     start: u32,
-    /// Past the last number, and [`OPEN`].
+    /// The number after the last one, doubled, plus [`OPEN`] if an overlap decides nothing.
     end: u32,
 }
 
-/// The bit of [`Interval::end`] that is set unless a regular tag's cursor has a number of its own.
+/// The bit of [`Interval::end`]. It is clear iff the tag is regular and its cursor is numbered.
 const OPEN: u32 = 1;
 
-/// The interval of a tag that is not regular.
+/// The interval of every tag that is not regular.
 const ALL: Interval = Interval { start: 0, end: i32::MAX as u32 };
 
-/// The bits of [`Record::root`] that number the root; all are set for a rejected tag.
+/// The bits of [`Record::root`] that contain the root's number. All are set for a rejected tag.
 const ROOT: u32 = OTHER - 1;
 const OTHER: u32 = 1 << 31;
 
-/// No cursor.
+/// Means that there is no cursor, or no base type.
 const NONE: u32 = u32::MAX;
 
 impl Interval {
-    /// Returns whether two intervals overlap, or are adjacent and one of them is open. Random
-    /// intervals are nearly always disjoint, in unpredictable order: two differences are combined
-    /// by sign, which avoids a branch.
+    /// Returns whether two intervals overlap, or are adjacent and one of them has the bit [`OPEN`].
+    /// For random tags, either interval may be the first, which is hard to predict. So this
+    /// combines the signs of two differences instead of branching.
     #[inline]
     fn meets(&self, other: &Interval) -> bool {
         let before = |start: u32, end: u32| start as i32 - end as i32;
@@ -70,8 +70,8 @@ impl Interval {
     }
 }
 
-/// The base type of each tag, if it alone may separate the tag from others. A tag that may alias
-/// everything, or has not been analysed, has none.
+/// The base type of each tag, if the base types alone can exclude that the tag aliases another. It
+/// is `NONE` for a tag that may alias everything or has not been analysed yet.
 #[derive(Default, Debug)]
 struct Bases(Vec<AtomicU32>);
 
@@ -84,30 +84,30 @@ impl Clone for Bases {
 
 #[derive(Clone, Default, Debug)]
 pub(super) struct Index {
-    /// The cursors of tags.
+    /// The cursors of the tags.
     pub(super) walks: Walks,
-    /// The types and their contents. Rule `llvm` uses them for tags that are not regular.
+    /// The types and their contents. Rule `llvm` uses them only for tags that are not regular.
     pub(super) types: Types,
-    /// The intervals; empty if tags have several roots, because an interval does not record the
-    /// root.
+    /// The intervals of all tags. Empty if the tags have several roots, because an interval does
+    /// not record a root.
     intervals: Vec<Interval>,
     records: Vec<Record>,
     bases: Bases,
-    /// The numbers of the tags' roots.
+    /// The number of each root that tags have.
     roots: HashMap<u32, u32>,
-    /// True if the tags have several roots.
+    /// True if the tags do not all have the same root.
     pub(super) mixed: bool,
-    /// Number of other tags.
+    /// The number of tags with the role *other*.
     others: u32,
 }
 
 impl Index {
-    /// Number of tags in the index.
+    /// Returns the number of tags in the index.
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Returns how a tag is indexed; one not added yet is rejected.
+    /// Returns the role of a tag. A tag that was not added yet counts as rejected.
     #[inline]
     pub(super) fn role(&self, tag: u32) -> Role {
         let Some(&Record { root, link }) = self.records.get(tag as usize) else {
@@ -120,9 +120,9 @@ impl Index {
         }
     }
 
-    /// Returns whether two tags, by [`TagId::index_in`](crate::TagId), may alias, if their
-    /// intervals decide it. There is only one branch, which is rarely taken: another would be
-    /// unpredictable for random pairs, and cost as much as all the rest.
+    /// Returns whether two tags may alias, or `None` if their intervals do not decide it. `a` and
+    /// `b` are from [`TagId::index_in`](crate::TagId). The only branch is rarely taken: for random
+    /// pairs, a second branch would be unpredictable and double the time.
     #[inline]
     pub(super) fn by_interval(&self, a: u64, b: u64) -> Option<bool> {
         if a.max(b) >= self.intervals.len() as u64 {
@@ -134,7 +134,7 @@ impl Index {
         if open & meet { None } else { Some(meet) }
     }
 
-    /// Returns whether two tags may alias; `None` leaves it to the rule.
+    /// Returns whether two tags may alias, or `None` if the rule must decide.
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
         let by_base = || self.are_apart(a, b).then_some(false);
         self.by_interval(a.into(), b.into())
@@ -155,39 +155,39 @@ impl Index {
         Some(self.walks.forest.related(x.link, y.link))
     }
 
-    /// Returns whether base types show that two tags do not alias: there is one root, and neither may
-    /// hold the other.
+    /// Returns whether base types prove that two tags do not alias: all tags have one root, and
+    /// neither base type can contain the other.
     #[inline]
     pub(super) fn are_apart(&self, a: u32, b: u32) -> bool {
         let (Some(x), Some(y)) = (self.base(a), self.base(b)) else { return false };
         !self.mixed && self.types.are_apart(x, y)
     }
 
-    /// Returns a tag's base type, if it may separate the tag from others.
+    /// Returns the base type of a tag, if it can prove that the tag does not alias another.
     #[inline]
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
         let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
         (base != NONE).then_some(base)
     }
 
-    /// Records that a base type may separate a tag from others.
+    /// Records the base type of a tag, given that it can prove that the tag does not alias another.
     pub(super) fn set_base(&self, tag: u32, base: TypeIndex) {
         self.bases.0[tag as usize].store(base, Ordering::Relaxed);
     }
 
-    /// Adds the next tag with the role *rejected*.
+    /// Adds the next tag, which is rejected.
     pub(super) fn push_rejected(&mut self) {
         self.push(Record { root: ROOT, link: NONE }, NONE);
     }
 
-    /// Adds the next tag as the next of those on which the rule decides.
+    /// Adds the next tag, with the role *other*: the rule decides queries about it.
     pub(super) fn push_other(&mut self, root: u32) {
         let root = self.number(root) | OTHER;
         self.push(Record { root, link: self.others }, NONE);
         self.others += 1;
     }
 
-    /// Adds the next tag, a regular one, with its base type if that is known.
+    /// Adds the next tag, which is regular, and its base type if that is known.
     pub(super) fn push_regular(&mut self, root: u32, cursor: u32, base: Option<TypeIndex>) {
         let root = self.number(root);
         self.push(Record { root, link: cursor }, base.unwrap_or(NONE));
@@ -198,8 +198,8 @@ impl Index {
         self.bases.0.push(base.into());
     }
 
-    /// Returns a root's number. There are fewer than 2^31 - 1: a graph of so
-    /// many roots, with a type and a tag for each, is larger than node ids reach.
+    /// Returns the number of a root. Numbers are less than 2^31 - 1, because each root needs two
+    /// more nodes, a type and a tag, and a graph has at most 2^29 nodes.
     fn number(&mut self, root: u32) -> u32 {
         let next = self.roots.len() as u32;
         let number = *self.roots.entry(root).or_insert(next);
@@ -207,8 +207,8 @@ impl Index {
         number
     }
 
-    /// Sets the intervals of the tags added since the last call, or of all tags if the forest was
-    /// renumbered.
+    /// Sets the intervals of the tags that were added since the last call. If the forest has been
+    /// renumbered, sets the intervals of all tags.
     pub(super) fn catch_up(&mut self) {
         let forest = &mut self.walks.forest;
         if forest.catch_up() || self.mixed {
@@ -228,13 +228,13 @@ impl Index {
         self.intervals.extend(self.records[self.intervals.len()..].iter().map(interval));
     }
 
-    /// Returns how many tags have intervals that do not decide by themselves.
+    /// Returns the number of tags whose intervals do not always decide.
     pub(super) fn open(&self) -> usize {
         let open = |interval: &&Interval| interval.end & OPEN != 0;
         if self.mixed { self.len() } else { self.intervals.iter().filter(open).count() }
     }
 
-    /// Numbers all cursors, and gives back memory that the tables hold to grow into.
+    /// Numbers all cursors, and releases memory that the tables have reserved but do not use.
     pub(super) fn finish(&mut self) {
         if self.walks.forest.has_unnumbered() {
             self.walks.forest.number();

@@ -1,14 +1,14 @@
-//! The relation of a closed list of accesses as bits.
+//! Bit masks that answer all alias queries between the accesses of a fixed list.
 //!
-//! Each bit is a set of accesses any two of which may alias: a *clique* of the graph whose edges are
-//! the pairs that may alias. If the bits cover all edges, two accesses may alias iff their masks share
-//! a bit. An effect of several accesses is the OR of their masks, which loses nothing: an access shares a
-//! bit with the OR iff it shares one with a member.
+//! A bit stands for a set of accesses that all may alias each other. In the graph whose edges are
+//! the pairs that may alias, this is a *clique*. If the cliques cover all edges, two accesses may
+//! alias iff their masks share a bit. The mask of an effect is the OR of the masks of its accesses.
+//! This is exact: an access shares a bit with the OR iff it shares one with a member.
 //!
-//! To find the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978). An edge whose common
-//! neighbours are a clique lies in no other maximal clique, so these are taken first. The other
-//! edges take cliques that grow greedily. Edges no two of which lie in one clique need a bit each: their
-//! number is the lower bound.
+//! Finding the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978). If the common neighbours
+//! of an edge are a clique, the edge is in no other maximal clique, so such cliques are chosen
+//! first. Cliques that grow greedily cover the other edges. If no clique contains two edges of a
+//! set, each of them needs its own bit, so the size of the set is a lower bound.
 
 use std::borrow::Borrow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,17 +20,17 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
-/// Accesses of a list, and cliques of a cover: two roots with m scalars each need m squared.
+/// The most accesses in a list, and most cliques: two roots with m scalars each need m squared.
 const MOST: usize = 1 << 12;
-/// Words that one search reads: about a second.
+/// The most words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// Above this many bits, the lightest join others one by one. Below, the best pair is searched for.
+/// With more bits than this, the lightest joins its best partner; with fewer, the best pair joins.
 const PAIRED: usize = 1 << 9;
 
-/// The number of tables made so far, the next one's version.
+/// The version number for the next table: the number of tables made so far, plus 1.
 static VERSION: AtomicU64 = AtomicU64::new(1);
 
-/// A mask for each access of a list: two may alias iff their masks share a bit.
+/// A mask for each access of a list. Two accesses may alias iff their masks share a bit.
 ///
 /// ```
 /// use tbaa::{AccessKind::{Read, Write}, AliasRule, Graph, Oracle};
@@ -54,9 +54,9 @@ static VERSION: AtomicU64 = AtomicU64::new(1);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Masks {
-    /// For each access the accesses that it may alias.
+    /// For each access, the set of accesses that it may alias.
     near: Vec<FixedBitSet>,
-    /// None is 0.
+    /// The mask of each access, which is never 0.
     masks: Vec<u64>,
     bits: usize,
     exact_bits: usize,
@@ -64,17 +64,17 @@ pub struct Masks {
     version: u64,
 }
 
-/// The reason why a list of accesses has no masks.
+/// The reason why masks cannot be made for a list of accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MasksError {
-    /// The width of a mask is not 1 to 64.
+    /// The width of a mask must be from 1 to 64.
     #[error("a mask has 1 to 64 bits, not {0}")]
     Width(usize),
     /// The list is too long.
     #[error("a list for masks has at most {MOST} accesses, not {0}: list equal ones once")]
     TooManyAccesses(usize),
-    /// The accesses need too many bits before they are merged, or too long a search.
+    /// The accesses need too many bits before bits are merged, or the search takes too long.
     #[error("the accesses need more than {MOST} bits or too long a search: take those of one root")]
     TooManyBits,
 }
@@ -85,17 +85,17 @@ impl Masks {
         self.masks.len()
     }
 
-    /// Returns whether there is no access.
+    /// Returns whether the list of accesses is empty.
     pub fn is_empty(&self) -> bool {
         self.masks.is_empty()
     }
 
-    /// Returns the mask of access number `at` of the list. It is never 0, and means nothing beside the
-    /// masks of another table.
+    /// Returns the mask of the access at position `at` of the list. It is never 0, and must not be
+    /// compared with the masks of another table.
     ///
     /// # Panics
     ///
-    /// If the list has no such access, as all functions that take a number.
+    /// If the list has no such access. This holds for all functions that take a position.
     #[inline]
     pub fn mask(&self, at: usize) -> u64 {
         self.masks[at]
@@ -108,8 +108,8 @@ impl Masks {
         self.mask(a) & self.mask(b) != 0
     }
 
-    /// Returns the effect of an access that reads, writes or does both. A load by an immutable tag
-    /// is a read: the store that initialises its memory must stay before it.
+    /// Returns the effect of an access that reads, writes or does both. A load with an immutable
+    /// tag counts as a read, because the store that initialises the memory must stay before it.
     #[must_use]
     pub fn effect(&self, at: usize, kind: AccessKind) -> MemoryEffect {
         let when = |does: bool| if does { self.mask(at) } else { 0 };
@@ -117,47 +117,47 @@ impl Masks {
         MemoryEffect { reads, writes, version: self.version }
     }
 
-    /// Returns the number of bits in use.
+    /// Returns the number of bits that the masks use.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// Returns the number of bits of the exact masks that were found, if more than the wanted ones.
+    /// Returns the number of bits of the exact masks that were found, even if more than wanted.
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
 
-    /// Returns a number of bits below which no masks are exact, seldom less than [`Masks::exact_bits`].
+    /// Returns a lower bound on the bits of exact masks. It is seldom below [`Masks::exact_bits`].
     pub fn least_bits(&self) -> usize {
         self.least_bits
     }
 
-    /// Returns the pairs of accesses that do not alias although their masks share a bit. There is none iff
-    /// the masks are exact.
+    /// Returns the pairs of accesses that do not alias although their masks share a bit. There are
+    /// none iff the masks are exact.
     pub fn lost(&self) -> impl Iterator<Item = (usize, usize)> {
         let pairs = (0..self.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
         pairs.filter(|&(a, b)| self.may_alias(a, b) && !self.near[a].contains(b))
     }
 
-    /// Returns a number that no other table of this process has, except clones.
+    /// Returns a number that differs from that of all other tables of this process, except clones.
     pub fn version(&self) -> u64 {
         self.version
     }
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Gives each access of a list a mask of at most `bits` bits, 1 to 64. Beside each access stands its
-    /// weight: how often it occurs, or 1.
+    /// Computes a mask of at most `bits` bits, 1 to 64, for each access. Each access is given with
+    /// its weight, which is how often it occurs, or 1.
     ///
-    /// If the accesses need more bits, pairs that do not alias get a bit in common, those of the least
-    /// product of weights first. [`Masks::lost`] lists them. Pairs that may alias always share
-    /// a bit. It takes about a second at most; searches end as those of [`Oracle::matrix`] do.
+    /// If the accesses need more bits, some pairs that do not alias will share one, those with the
+    /// smallest product of weights first. [`Masks::lost`] lists them. Pairs that may alias always
+    /// share one. This takes about a second. Searches have the limits of [`Oracle::matrix`].
     ///
-    /// The list is closed: if an access is added, make new masks of all.
+    /// The list cannot be extended. To add an access, make new masks for all.
     ///
     /// # Errors
     ///
-    /// If `bits` is not 1 to 64, or there are more than 4,096 accesses, or they need more than 4,096 bits.
+    /// If `bits` is not from 1 to 64, or there are more than 4,096 accesses or cliques of accesses.
     pub fn masks<A: Into<Access>>(
         &self,
         accesses: impl IntoIterator<Item = (A, u64)>,
@@ -195,7 +195,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 }
 
-/// A search for cliques. A step that finds no words left ends it with `None`.
+/// A search for cliques. Functions return `None` when no words are `left` for it to read.
 struct Search<'a> {
     near: &'a [FixedBitSet],
     left: u64,
@@ -207,10 +207,10 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Returns cliques that cover all edges, and the lower bound on their number.
+    /// Returns cliques that cover all edges, and a lower bound on the number of cliques needed.
     fn cover(&mut self) -> Option<(Vec<FixedBitSet>, usize)> {
         let near = self.near;
-        // By the number of common neighbours. An edge of an access with itself has all of its own.
+        // Edges with few common neighbours come first. Those of an edge `(a, a)` are all of `a`.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
         for (a, row) in near.iter().enumerate() {
             for b in row.ones().take_while(|&b| b <= a) {
@@ -219,7 +219,7 @@ impl Search<'_> {
             }
         }
         edges.sort_unstable();
-        // The edges that are not covered, and those of which none is in a clique with a counted one.
+        // Edges not covered yet, and edges that share no clique with an edge counted in `least`.
         let (mut open, mut free) = (near.to_vec(), near.to_vec());
         let (mut cliques, mut least) = (Vec::new(), 0);
         for is_forced in [true, false] {
@@ -264,8 +264,8 @@ impl Search<'_> {
         Some(true)
     }
 
-    /// Returns a clique around an edge, which takes the common neighbour with most uncovered edges in the
-    /// clique as long as it has one.
+    /// Returns a clique that contains the edge `(a, b)`. It repeatedly adds the candidate with the
+    /// most uncovered edges to the clique, as long as there is such an edge.
     fn grow(
         &mut self,
         open: &[FixedBitSet],
@@ -293,12 +293,12 @@ impl Search<'_> {
         Some(clique)
     }
 
-    /// Joins cliques until there are as few as wanted: those first that join least weight anew.
+    /// Joins cliques until `wanted` are left, in each step those that add the least cost.
     fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());
         }
-        // Pairs that have a bit in common, or do not need to be told apart.
+        // For each access, those that share a bit with it, or may alias it anyway.
         let mut joined = self.near.to_vec();
         let sum = |set: &FixedBitSet| {
             set.ones().fold(0_u128, |sum, at| sum.saturating_add(weights[at].into()))
@@ -325,8 +325,8 @@ impl Search<'_> {
             let (_, best) = costs.iter().zip(0..).min()?;
             join(&mut joined, &mut sets[best], &light);
         }
-        // The cost of each pair, in a row for its first. It only falls as others are joined, and is not
-        // computed anew for that.
+        // The cost of joining each pair: row `a` has the costs with all earlier cliques. A cost can
+        // only fall when other cliques are joined, and is then not computed again.
         let mut costs: Vec<Vec<u128>> = Vec::new();
         for (at, set) in sets.iter().enumerate() {
             let row = sets[..at].iter().map(|other| cost(&joined, other, set));

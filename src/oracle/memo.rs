@@ -1,47 +1,47 @@
-//! Caches of answers. Answers never change as a graph grows.
+//! Caches of answers. This is possible because answers never change as a graph grows.
 //!
-//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. It is used first
-//!   if intervals leave many pairs open: a query then has no unpredictable branch.
+//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. If intervals leave
+//!   many pairs undecided, the table is asked first: the query then has no unpredictable branch.
 //! - The *last answers* of the definition are stored for pairs without a table, and for accesses
-//!   with their own sizes. Each is in one of eight slots given by the pair's hash, until another
-//!   answer replaces it.
+//!   that have a size of their own. The hash of the pair determines eight slots. The answer is in
+//!   one of them until another answer replaces it.
 //!
-//! If two threads write one word of the last answers at once, an answer may be lost; it is then
-//! computed again.
+//! If two threads write the same slot of the last answers at once, one answer may be lost. It is
+//! then computed again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::access::Access;
 
-/// The number of cached pairs of accesses, in 128 KiB.
+/// The number of pairs of accesses that the last answers have room for, in 128 KiB.
 const PAIRS: usize = 1 << 14;
 
-/// The slots of one pair: one line of the processor's cache.
+/// The number of slots that one pair may be in: one line of the processor's cache.
 const PLACES: usize = 8;
 
-/// Tags that a table is made for at most. It then takes 64 KiB: a larger one does not stay in the
-/// caches next to the processor, and costs more than intervals that leave the pair open.
+/// The largest number of tags that have a table. It then takes 64 KiB. A larger table would not fit
+/// in the processor's fastest caches, and using it would cost more than undecided intervals do.
 const MOST_TAGS: usize = 1 << 9;
 
-/// A table is made if at least one in this many tags is not decided by its interval.
+/// A table is made if the intervals of at least one in this many tags do not decide.
 const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]
 pub(super) struct Memo {
-    /// For each tag a row with two bits for each tag: whether the answer on the two is known, and
-    /// whether it is `MayAlias`.
+    /// A row for each tag, which has two bits for each tag: whether the answer for the two tags is
+    /// known, and whether it is `MayAlias`.
     table: Vec<AtomicU64>,
-    /// Pairs in a row of the table, a power of two and at least 32; 0 if there is no table.
+    /// The number of pairs in a row: a power of two and at least 32, or 0 if there is no table.
     stride: u32,
-    /// The number of tags up to which the decision for or against a table holds.
+    /// The number of tags up to which the decision to have a table, or none, remains valid.
     fits: usize,
-    /// The key of a pair, with the answer in the lowest bit; 0 if empty.
+    /// The last answers. A slot has a pair's key, with the answer in the lowest bit, or 0.
     words: OnceLock<Box<[AtomicU64]>>,
 }
 
 impl Memo {
-    /// Makes room for `tags` tags, if enough of them have open intervals.
+    /// Makes room for `tags` tags. `open` returns the number of tags whose intervals do not decide.
     pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
         if tags > self.fits {
             self.fits = tags.next_power_of_two().max(32);
@@ -52,26 +52,26 @@ impl Memo {
         self.table.resize_with(tags * (self.stride as usize / 32), AtomicU64::default);
     }
 
-    /// Returns whether the table has two tags, unless they are newer than the table.
+    /// Returns whether the table has room for the pair. The tags may be newer than the table.
     #[inline]
     pub(super) fn has_pair(&self, a: u64, b: u64) -> bool {
         a | b < u64::from(self.stride)
     }
 
-    /// The word of the table that the answer on two tags of the table is in.
+    /// Returns the word of the table that contains the answer for two tags.
     #[inline]
     fn word(&self, row: u64, column: u64) -> Option<&AtomicU64> {
         self.table.get(((row * u64::from(self.stride) + column) / 32) as usize)
     }
 
-    /// Returns the answer on two tags that the table has, if it is known.
+    /// Returns the answer for two tags of the table, if it is known.
     #[inline]
     pub(super) fn pair(&self, a: u64, b: u64) -> Option<bool> {
         let bits = self.word(a, b)?.load(Ordering::Relaxed) >> (b % 32 * 2);
         (bits & 1 != 0).then_some(bits & 2 != 0)
     }
 
-    /// Notes the answer on two tags, in either order, if the table has both.
+    /// Stores the answer for two tags, in both orders, if both are in the table.
     pub(super) fn set_pair(&self, a: u32, b: u32, may: bool) {
         let (a, b) = (u64::from(a), u64::from(b));
         if self.has_pair(a, b)
@@ -83,7 +83,7 @@ impl Memo {
         }
     }
 
-    /// Returns the answer on two accesses; `find` computes it if it is not cached.
+    /// Returns the answer for two accesses. If it is not cached, `find` computes it.
     #[inline]
     pub(super) fn get_or(&self, (a, b): (Access, Access), find: impl FnOnce() -> bool) -> bool {
         if let (Access { tag: Some(x), size: None, .. }, Access { tag: Some(y), size: None, .. }) =
@@ -99,12 +99,12 @@ impl Memo {
         }
         let Some(key) = key(a, b) else { return find() };
         let words = self.words.get_or_init(|| (0..PAIRS).map(|_| AtomicU64::default()).collect());
-        // The upper bits of the product depend on all of the key.
+        // The upper bits of the product depend on all bits of the key.
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PAIRS.ilog2());
         let start = hash as usize & !(PLACES - 1);
         let places = &words[start..start + PLACES];
         let kept = || places.iter().map(|word| word.load(Ordering::Relaxed));
-        // All slots are compared: branches would be unpredictable.
+        // All slots are compared, because branching on each would be unpredictable.
         let found = kept().fold(0, |found, kept| if kept & !1 == key { kept } else { found });
         if found != 0 {
             return found & 1 != 0;
@@ -116,7 +116,7 @@ impl Memo {
     }
 }
 
-/// Returns a number for two accesses in either order, even and not 0; `None` if it does not fit.
+/// Returns a number for two accesses in any order: even and not 0. `None` if it has no room.
 fn key(a: Access, b: Access) -> Option<u64> {
     const TAG: u32 = 24;
     const SIZE: u32 = 7;

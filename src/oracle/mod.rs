@@ -1,25 +1,25 @@
-//! Queries: whether two accesses may alias.
+//! Alias queries: may two accesses overlap?
 //!
-//! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no tag, a malformed
-//! tag, different roots, an id of another graph.
+//! An [`Oracle`] answers by one of the [`AliasRule`]s. In doubt it answers `MayAlias`: if there is
+//! no tag, or a tag is malformed or of another graph, or the roots differ.
 //!
-//! All queries take the same path (`query.rs`): the index, containment of types, the definition.
-//! No stage depends on when a tag was added, so a graph that grew, its clones and its replicas give
-//! the same answers.
+//! All queries go through the same stages (`query.rs`): the index, then a check which types contain
+//! others, then the definition of the rule. No stage depends on when a tag was added. So a graph
+//! that grew, its clones and its replicas give the same answers.
 //!
 //! | query | file |
 //! |---|---|
 //! | one pair | `query.rs` |
 //! | dependences | `conflict.rs` |
-//! | growth | `grow.rs` |
-//! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
+//! | adding types and tags | `grow.rs` |
+//! | queries while another thread adds tags | `reader.rs`, with replicas of the oracle |
 //! | explanations | `explain.rs` and `gap.rs` |
-//! | all pairs, a row | `batch.rs`, by way of `order.rs` |
-//! | tags with the same answers | `classes.rs`, by way of `order.rs` |
-//! | the relation as bits; effects of calls | `masks.rs`, `effect.rs` |
-//! | a superset of what one tag may alias | `vicinity.rs` |
+//! | all pairs, or one tag with many | `batch.rs`, which uses `order.rs` |
+//! | tags with the same answers | `classes.rs`, which uses `order.rs` |
+//! | the answers as bits; effects of calls | `masks.rs`, `effect.rs` |
+//! | a superset of the tags that one tag may alias | `vicinity.rs` |
 //! | struct copies, `errno` | `copy.rs` |
-//! | one tag; the most generic tag | `tag.rs` |
+//! | properties of one tag; the most generic tag | `tag.rs` |
 
 mod alias_rule;
 mod batch;

@@ -1,9 +1,9 @@
-//! An order of tags in which most answers form ranges.
+//! An order of tags in which the tags that one tag may alias form ranges.
 //!
-//! If the regular tags are ordered by the numbers of their cursors, those that one tag may alias
-//! form a few ranges: the tags below it, the tags at each cursor above it, and the tags of other
-//! roots. Tags that are not regular are compared pair by pair, but only with tags whose base type
-//! may contain their own or be inside it.
+//! `index.rs` decides on *regular* tags by *cursors*, which are positions in a forest. Order them
+//! by cursor: then those that a regular tag may alias are a few ranges, namely the tags below it,
+//! the tags at each cursor above it, and the tags of other roots. Other tags are compared in pairs,
+//! but only with tags whose base type may contain theirs or be inside it.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -20,20 +20,20 @@ use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
 use crate::type_set::TypeSet;
 
-/// The tags at one cursor, in terms of positions.
+/// The regular tags with one cursor. The fields refer to positions in the order.
 pub(super) struct Group {
-    /// The tags at the cursor.
+    /// The positions of the tags with this cursor.
     pub(super) own: Range<usize>,
-    /// Past the tags at the cursors below.
+    /// The position after the tags with cursors below this one.
     pub(super) below: usize,
-    /// The group next above.
+    /// The nearest group above this one.
     pub(super) above: Option<usize>,
-    /// The tags of its root.
+    /// The positions of all regular tags with the same root.
     pub(super) root: Range<usize>,
 }
 
-/// Returns for each base type that `asks` selects, the base types that may contain it or be inside
-/// it, including itself; all if a base type is unknown.
+/// Returns, for each base type that `asks` selects, the base types that may contain it or be inside
+/// it, including itself. An unknown base type is in all these lists.
 fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
@@ -45,7 +45,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
             near[b as usize].push(a);
         }
     };
-    // For each bit of a type set, the base types whose sets have the bit.
+    // For each bit of a type set: the base types whose sets have this bit.
     let mut columns = vec![FixedBitSet::with_capacity(bases.len()); TypeSet::BITS];
     for (at, base) in known() {
         types.inside(base).ones().for_each(|bit| columns[bit].insert(at as usize));
@@ -70,21 +70,21 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
     near
 }
 
-/// Positions that one irregular tag may alias. Rejected tags alias everything and are not listed.
+/// The row of a tag that is not regular: the positions that it may alias, except rejected ones.
 pub(super) struct Row {
-    /// The regular positions of its root. The tag may alias those of all other roots.
+    /// The positions of regular tags of its root. The tag may alias all those of other roots.
     pub(super) root: Range<usize>,
     set: Set,
 }
 
-/// Positions below a length.
+/// A set of positions, as a list or as bits.
 enum Set {
     Few(Vec<u32>),
     Many(FixedBitSet),
 }
 
 impl Row {
-    /// Adds a position that is not there.
+    /// Adds a position that is not in the set yet.
     fn add(&mut self, position: u32, len: usize) {
         match &mut self.set {
             Set::Few(list) if list.len() < len / 32 => list.push(position),
@@ -97,8 +97,7 @@ impl Row {
         }
     }
 
-    /// Calls `found` with each position in the row. The regular positions of other roots are not
-    /// in it.
+    /// Calls `found` with each position in the row. Regular positions of other roots are not in it.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
@@ -107,33 +106,33 @@ impl Row {
     }
 }
 
-/// The order of a list's tags in which answers form ranges: first regular tags, then tags that may
-/// alias all others, then the rest.
+/// A list of tags in an order in which answers form ranges: regular tags, then rejected tags, which
+/// may alias everything, then the *listed* ones, for which a list has the answers.
 pub(super) struct Order {
-    /// The index in the list for each position.
+    /// For each position, the index of the tag in the original list.
     tags: Vec<u32>,
-    /// The group of each regular position, by its number in `groups`.
+    /// For each regular position, the index of its group in `groups`.
     group_of: Vec<u32>,
     pub(super) groups: Vec<Group>,
-    /// The positions of tags that may alias all others.
+    /// The positions of tags that may alias everything.
     pub(super) rejected: Range<usize>,
-    /// The positions that each position after those may alias.
+    /// For each listed position, the positions that it may alias.
     pub(super) lists: Vec<Row>,
 }
 
-/// The place of a tag in the order.
+/// The properties of a tag that determine its position.
 #[derive(Clone, Copy)]
 enum Standing {
-    /// Its root, and its cursor with an interval that no other cursor has.
+    /// Its root, its cursor, and the cursor's interval, which no other cursor shares.
     Regular(u32, u32, Span),
     Rejected,
-    /// Its root.
+    /// The root of the tag.
     Listed(u32),
 }
 
 impl Order {
-    /// Orders a list of tags. Searches subtract their steps from `left`; a pair whose search runs
-    /// out of steps counts as aliasing.
+    /// Orders a list of tags. Searches subtract their steps from `left`. If a search runs out of
+    /// steps, the pair counts as aliasing.
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
         let left = &Cell::new(oracle.steps_to_compare());
         Order::asking(oracle, list, left, |a, b| {
@@ -145,7 +144,7 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], but calls `ask` for the answers on single pairs.
+    /// Like [`Order::new`], but calls `ask` to decide on single pairs.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -155,7 +154,7 @@ impl Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
         let forest = &oracle.index.walks.forest;
-        // To number all cursors may take longer than to answer a few pairs.
+        // Numbering all cursors may take longer than answering a few pairs.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();
         let spans = worth.then(|| forest.spans());
@@ -182,8 +181,8 @@ impl Order {
             }
         };
         let places: Vec<Standing> = list.iter().map(standing).collect();
-        // Sorts regular tags by root and by the start of the cursor's interval, which no two
-        // cursors share.
+        // Sort regular tags by root, and then by the start of their cursor's interval. Different
+        // cursors have different starts.
         let key = |&index: &u32| match places[index as usize] {
             Standing::Regular(root, _, span) => (root, span.start, index),
             Standing::Rejected => (REJECTED, 0, index),
@@ -204,7 +203,7 @@ impl Order {
         order
     }
 
-    /// Computes the answers for the positions that ranges do not cover.
+    /// Computes the rows of the listed positions.
     fn by_pair<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -235,7 +234,7 @@ impl Order {
             let range = group.map_or(0..0, |group| group.root.clone());
             let mut row = Row { root: range.clone(), set: Set::Few(vec![position as u32]) };
             let mut consider = |other: usize| {
-                // A row names the regular tags of its own root only: all others are on it.
+                // A row has only regular tags of its own root: it may alias all others.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;
@@ -258,7 +257,7 @@ impl Order {
         rows
     }
 
-    /// Groups the regular positions by cursor.
+    /// Forms the groups: the regular positions that have the same cursor.
     fn group(&mut self, places: &[Standing]) {
         let place = |at: &u32| match places[*at as usize] {
             Standing::Regular(root, cursor, span) => (root, cursor, span),
@@ -290,28 +289,28 @@ impl Order {
         }
     }
 
-    /// Returns the group of a regular position.
+    /// Returns the group at a position, if the position is regular.
     pub(super) fn group_of(&self, position: usize) -> Option<usize> {
         self.group_of.get(position).map(|&group| group as usize)
     }
 
-    /// Returns whether one group is the other or above it.
+    /// Returns whether two groups are the same or one is above the other.
     pub(super) fn is_related(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.groups[a], &self.groups[b]);
         a.own.start < b.below && b.own.start < a.below
     }
 
-    /// Returns the positions that have lists.
+    /// Returns the listed positions.
     pub(super) fn listed(&self) -> Range<usize> {
         self.rejected.end..self.len()
     }
 
-    /// The regular positions of all other roots.
+    /// Returns the regular positions of all other roots.
     fn outside(&self, root: &Range<usize>) -> [Range<usize>; 2] {
         [0..root.start, root.end..self.regular()]
     }
 
-    /// Returns the number of regular positions, which come first.
+    /// Returns the number of regular positions. They come first.
     pub(super) fn regular(&self) -> usize {
         self.group_of.len()
     }
@@ -320,7 +319,7 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls `found` with each range of regular positions that a regular position may alias.
+    /// Calls `found` with each range of regular positions that the tag at `position` may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.groups[self.group_of[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);
@@ -332,7 +331,7 @@ impl Order {
         }
     }
 
-    /// Returns the rows of all positions, a bit for each position, one after the other.
+    /// Returns the rows of a bit matrix, one after the other, with one bit for each position.
     pub(super) fn rows(&self) -> FixedBitSet {
         let len = self.len();
         let mut rows = FixedBitSet::with_capacity(len * len);
@@ -371,7 +370,7 @@ impl Order {
             (0..at).chain(self.listed()).for_each(|other| found(at, other));
         }
         for (at, row) in self.listed().zip(&self.lists) {
-            // Each of two listed positions can be in the other's row: report the pair once.
+            // Two listed positions may be in each other's row. Report such a pair only once.
             row.for_each(|other| {
                 if other < at {
                     found(at, other);
@@ -381,12 +380,12 @@ impl Order {
         }
     }
 
-    /// Returns the place in the list of a position.
+    /// Returns the index in the original list of the tag at a position.
     pub(super) fn tag(&self, position: usize) -> usize {
         self.tags[position] as usize
     }
 
-    /// Returns each tag's position.
+    /// Returns the position of each tag of the original list.
     pub(super) fn positions(&self) -> Vec<u32> {
         let mut positions = vec![0; self.len()];
         for (position, &tag) in self.tags.iter().enumerate() {

@@ -1,17 +1,17 @@
-//! Single queries.
+//! Queries about two accesses.
 //!
-//! Every query goes through the same stages in the same order, and the first that decides answers:
+//! Every query goes through these stages in order, until one decides:
 //!
-//! 1. A missing tag may alias everything. So may a tag of another graph, whose number is outside
-//!    all tables.
-//! 2. The table of a small oracle has earlier answers ([`Memo`](super::memo::Memo)).
-//! 3. The intervals of two regular tags, or else the base types, decide most pairs
-//!    ([`Index`](super::index::Index)); for accesses with their own size, the cursors do
-//!    ([`Rule::by_cursor`]).
-//! 4. The base types decide for other accesses, after a search for a tag's paths if necessary
+//! 1. A missing tag may alias everything. So may a tag of another graph, whose number is too large
+//!    for all tables.
+//! 2. In a small oracle, a table has earlier answers ([`Memo`](super::memo::Memo)).
+//! 3. Intervals of tags, or else their base types, decide most pairs
+//!    ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide
+//!    ([`Rule::by_cursor`]). A cursor is a position in the forest of the index.
+//! 4. Base types decide some of the other pairs, after a search for the paths of a tag if necessary
 //!    ([`Rule::by_base`]).
-//! 5. The memo has the definition's last answers.
-//! 6. The rule's definition ([`Rule::decide`]) decides the rest.
+//! 5. A cache has the latest answers of the definition.
+//! 6. The definition of the rule decides the rest ([`Rule::decide`]).
 
 use std::borrow::Borrow;
 
@@ -24,13 +24,13 @@ use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns whether accesses `a` and `b` may overlap. An access is a tag, an
-    /// optional tag, or an [`Access`].
+    /// Returns whether accesses `a` and `b` may overlap. An access is given as a tag, an optional
+    /// tag, or an [`Access`].
     ///
-    /// A missing tag gives `MayAlias`. So do different roots, because they may be unrelated type
-    /// systems; a malformed tag; and a tag of another graph. The answer does not depend on the
-    /// order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and no rule uses their kinds
-    /// here.
+    /// A missing tag gives `MayAlias`. So do a malformed tag, a tag of another graph, and tags with
+    /// different roots, because the roots may belong to unrelated type systems. The order of `a`
+    /// and `b` does not matter. Rule `llvm` ignores the sizes of accesses, and no rule uses their
+    /// kinds here.
     ///
     /// LLVM: `TypeBasedAAResult::alias`.
     #[inline]
@@ -39,7 +39,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
-    // Always inlined: a call would take as long as its contents.
+    // This is always inlined, because a call would take as long as its body.
     #[inline(always)]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
@@ -54,8 +54,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// Like [`Oracle::may_alias`], with the steps of the rule's definition taken from `left`;
-    /// `None` if they run out.
+    /// Like [`Oracle::may_alias`], but subtracts the steps that the definition takes from `left`.
+    /// Returns `None` if there are none left.
     #[doc(hidden)]
     pub fn may_alias_within(
         &self,
@@ -78,8 +78,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         decided.unwrap_or_else(|| self.ask_and_memoise(x, y))
     }
 
-    /// Calls [`Oracle::ask`] for tags by [`TagId::index_in`], and stores the answer in the table.
-    // Two numbers are passed in registers, two accesses in memory.
+    /// Calls [`Oracle::ask`] for two numbers of [`TagId::index_in`], and stores the answer.
+    // The numbers are passed in registers, while two accesses would be passed in memory.
     #[inline(never)]
     fn ask_and_memoise(&self, x: u64, y: u64) -> bool {
         let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return true };
@@ -90,7 +90,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// Runs the stages from the index on, for two tags of the oracle's graph.
+    /// Runs the stages from the index on. The oracle's graph must own both tags.
     fn ask(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let (x, y) = (a.tag?.index, b.tag?.index);
         let by_index = match (a.size, b.size) {
@@ -102,8 +102,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
             .or_else(|| self.memo_or_definition(a, b, left))
     }
 
-    /// Answers by the memo, or by the definition with its steps taken from those left; `None`
-    /// if there are none.
+    /// Answers from the cache, or by the definition, whose steps are subtracted from `left`.
+    /// Returns `None` if no steps are left.
     pub(super) fn memo_or_definition(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
         let define = |left: &mut u64| {
             let decision = self.engine().decide(self.indexed(), (a, b), false);
@@ -113,13 +113,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
         (*left > 0).then(|| self.memo.get_or((a, b), || define(left)))
     }
 
-    /// Returns the steps that comparing many tags may take.
+    /// Returns the number of steps that a comparison of many tags may take.
     #[doc(hidden)]
     pub fn steps_to_compare(&self) -> u64 {
         COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
     }
 
-    /// Returns the tags that a tag may alias, by its types.
+    /// Returns the tags that a tag may alias according to types.
     pub(super) fn candidates(&self, tag: TagId, left: &mut u64) -> Candidates {
         if tag.stamp != self.stamp {
             return Candidates::Everything;
@@ -127,7 +127,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine().candidates(&self.index, tag, left)
     }
 
-    /// Returns whether an answer is the definition's, or the index's if the definition gave up.
+    /// Returns whether an answer is right: the definition gives it, or stopped at its limit.
     fn is_as_defined(&self, a: Access, b: Access, may: bool) -> bool {
         let defined = self.engine().decide(self.indexed(), (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit

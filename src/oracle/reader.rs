@@ -1,10 +1,10 @@
-//! Queries on threads while another thread adds types.
+//! Lets threads ask queries while another thread adds types.
 //!
-//! The adding thread has an oracle and a [`Publisher`], which keeps replicas of it: the *newest*,
-//! which readers use, and *old* ones. A replica changes only while no reader has it.
+//! The adding thread has an oracle and a [`Publisher`] with *replicas* (copies) of it: the
+//! *newest*, which readers use, and *old* ones. A replica changes only while no reader uses it.
 //!
-//! Growth may renumber the intervals of all tags, mark tags and fill hash tables. So readers do not
-//! share growing tables: those would have to be copied piece by piece, and each query would have to
+//! Readers do not share tables that grow. Adding a tag may renumber all intervals, mark nodes and
+//! rehash tables. Shared tables would have to be copied in pieces, and each query would have to
 //! find the pieces.
 
 use std::borrow::Borrow;
@@ -18,7 +18,7 @@ use super::grow::Oracle;
 use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
-/// Passes the tables of one thread's oracle to the [`Reader`]s of others.
+/// Makes the tables of one thread's oracle available to the [`Reader`]s of other threads.
 ///
 /// ```
 /// use tbaa::{AliasRule, Graph, Oracle, Publisher};
@@ -40,24 +40,24 @@ use crate::graph::{Graph, TagId};
 ///
 /// # Memory
 ///
-/// A replica takes as much memory as graph and oracle. At rest, when all readers have the newest,
+/// A replica takes as much memory as the graph and the oracle. When all readers use the newest,
 /// there are two replicas besides the oracle: the newest, and the previous one, which the next
-/// publication brings up to date; publishing takes no more memory. A reader that does not catch up
-/// holds an older one, so another is made: at most as many as readers, plus two
-/// ([`Publisher::replicas`]). A replica that lags by half of the graph's nodes is dropped.
+/// publication updates and uses. A reader that does not catch up keeps an older one alive, so
+/// another is made: at most as many as there are readers, plus two ([`Publisher::replicas`]). A
+/// replica that lacks half of the graph's nodes is dropped.
 ///
 /// # Time
 ///
-/// Publishing adds the changes since a replica was last published, mostly the last but one time. It
-/// takes as long as adding did, or two to three times as long if several readers lag and the
-/// replicas take turns. Making another replica copies everything. Between two doublings of the
-/// graph this happens at most once for each reader, plus twice.
+/// Publishing adds everything to a replica that it lacks, usually the additions since the last
+/// publication but one. This takes as long as adding did, or two to three times as long if several
+/// readers lag behind and replicas take turns. Making another replica copies everything. Until the
+/// graph has doubled, this happens at most once for each reader, plus twice.
 #[derive(Debug)]
 pub struct Publisher {
     newest: Arc<ArcSwap<Oracle>>,
-    /// Replicas that were the newest, the oldest first.
+    /// Replicas that used to be the newest, from the oldest on.
     old: Vec<Arc<Oracle>>,
-    /// The identity of the oracle that was replicated.
+    /// The identity of the oracle that the replicas are copies of.
     original: u64,
 }
 
@@ -72,16 +72,16 @@ impl Publisher {
         }
     }
 
-    /// Returns a handle that queries the last published state. Clone it for another thread.
+    /// Returns a handle for queries about the last published state. Clone it for each thread.
     pub fn reader(&self) -> Reader {
         Reader { newest: Arc::clone(&self.newest), known: self.newest.load_full() }
     }
 
-    /// Publishes everything that the oracle knows: readers that get its tags from now on answer as
-    /// it does. No reader waits for this, and it waits for no reader.
+    /// Publishes the current state of the oracle. Readers that receive its tags afterwards give the
+    /// same answers as the oracle. No reader waits for this, and this waits for no reader.
     ///
-    /// Another oracle, or one whose graph was replaced, replaces the former one; its readers then
-    /// do not know the former's ids.
+    /// If `oracle` is another one than before, or its graph was replaced, it replaces the former
+    /// oracle. Readers then do not know the ids of the former oracle.
     pub fn publish<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if self.original != oracle.identity {
             self.original = oracle.identity;
@@ -93,9 +93,9 @@ impl Publisher {
         }
     }
 
-    /// Returns a replica that no reader has, updated to the oracle's state.
+    /// Returns a replica that no reader uses, after updating it to the oracle's state.
     fn next<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) -> Arc<Oracle> {
-        // Readers get only the newest replica, so an old one without readers never gets one again.
+        // Readers only receive the newest replica. So an old one that no reader uses stays unused.
         let all = oracle.graph().node_count();
         self.old.retain_mut(|old| {
             Arc::get_mut(old).is_none_or(|old| old.graph().node_count() >= all / 2)
@@ -111,22 +111,22 @@ impl Publisher {
         Arc::new(oracle.replica())
     }
 
-    /// Returns the number of replicas, each at most of the oracle's size: the newest, one to
-    /// publish next, and those that readers still hold.
+    /// Returns the number of replicas: the newest, one for the next publication, and those that
+    /// readers still use. Each is at most as large as the oracle.
     pub fn replicas(&self) -> usize {
         1 + self.old.len()
     }
 }
 
-/// Queries the oracle that a [`Publisher`] published, from any thread.
+/// Asks the oracle that a [`Publisher`] has published, from any thread.
 ///
-/// A query reads a replica of the oracle, as if it were this thread's alone: it takes no lock,
-/// writes nothing and allocates no more than [`Oracle::may_alias`]. If the answer is `MayAlias` and
-/// a tag is unknown, the reader takes the newest replica, if it has an older one, and asks again;
-/// this neither waits nor copies anything. A tag that is not yet published may alias everything.
+/// A query uses a replica of the oracle that no thread changes: it takes no lock, writes nothing
+/// and allocates no more than [`Oracle::may_alias`]. If the answer is `MayAlias` and a tag is
+/// unknown, the reader switches to the newest replica, if it has an older one, and asks again. This
+/// neither waits nor copies anything. A tag that is not published yet may alias everything.
 ///
-/// So for tags that were published before they were passed to this thread, the answer is the
-/// oracle's, at any time. A reader takes a newer replica only when a tag is unknown, or in
+/// So if tags were published before this thread received them, the answer is always that of the
+/// oracle. A reader switches to a newer replica only if a tag is unknown, or in
 /// [`Reader::catch_up`].
 #[derive(Clone, Debug)]
 pub struct Reader {
@@ -135,23 +135,23 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Returns [`Oracle::alias`] for the published state.
+    /// Answers like [`Oracle::alias`], for the published state.
     #[must_use]
     #[inline]
     pub fn alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
     }
 
-    /// Returns [`Oracle::may_alias`] for the published state.
+    /// Answers like [`Oracle::may_alias`], for the published state.
     #[must_use]
     #[inline]
     pub fn may_alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
-        // A reader only answers `MayAlias` for an unknown tag.
+        // If a replica does not know a tag, it answers `MayAlias`.
         self.known.may_alias(a, b) && (self.knows(a, b) || self.ask_newest(a, b))
     }
 
-    /// Returns [`Oracle::may_conflict`] for the published state.
+    /// Answers like [`Oracle::may_conflict`], for the published state.
     #[must_use]
     pub fn may_conflict(
         &mut self,
@@ -159,13 +159,13 @@ impl Reader {
         second: impl Into<Access>,
     ) -> Option<Conflict> {
         let (first, second) = (first.into(), second.into());
-        // A reader of an older replica does not know the newest tags.
+        // An older replica may not know the tags. This call makes the reader switch if so.
         let may = self.may_alias(first, second);
         may.then(|| self.known.may_conflict(first, second)).flatten()
     }
 
-    /// Takes the last published state, and returns whether it is newer than the reader's. A thread
-    /// that only asks about old tags, or is idle, frees memory by this.
+    /// Switches to the last published state, and returns whether it is newer than the reader's.
+    /// Call it in a thread that asks only about old tags or is idle, to release memory.
     pub fn catch_up(&mut self) -> bool {
         let newest = self.newest.load();
         let newer = !Arc::ptr_eq(&newest, &self.known);
@@ -176,7 +176,7 @@ impl Reader {
     }
 
     /// Returns the published oracle, for all other queries. It does not change until the reader
-    /// catches up.
+    /// switches to a newer state.
     pub fn oracle(&self) -> &Oracle {
         &self.known
     }
@@ -187,7 +187,7 @@ impl Reader {
         knows(a.tag) && knows(b.tag)
     }
 
-    /// Asks the newest state, if there is a newer one.
+    /// Switches to the newest state and asks again, if that is newer.
     #[cold]
     fn ask_newest(&mut self, a: Access, b: Access) -> bool {
         !self.catch_up() || self.known.may_alias(a, b)

@@ -1,4 +1,4 @@
-//! The meaning of one tag, and the tag that replaces two.
+//! Queries about one tag, and the tag for an access that replaces two others.
 
 use std::borrow::Borrow;
 
@@ -16,16 +16,16 @@ impl<G: Borrow<Graph>> Oracle<G> {
         })
     }
 
-    /// Returns the tag for one access that replaces accesses `a` and `b`, or `None` if no tag can
-    /// express it and the access must stay untagged.
+    /// Returns the tag for one access that replaces accesses `a` and `b`. Returns `None` if no tag
+    /// can describe that access, so that it must not have one.
     ///
     /// Rule `llvm` answers like LLVM 22, except for immutability: the result is immutable only if
-    /// both are, while LLVM sometimes keeps one side's flag. NB: as in LLVM the result depends on
-    /// the order of `a` and `b`, and if an aggregate access meets one of its fields it may be the
-    /// field's tag.
+    /// both tags are, while LLVM sometimes uses the flag of one of them. NB: as in LLVM, the order
+    /// of `a` and `b` matters, and if one tag accesses an aggregate and the other its field, the
+    /// result may be the field's tag.
     ///
-    /// The union rules promise more: accesses that may alias `a` or `b` may alias the result,
-    /// including accesses to types added later.
+    /// The union rules promise more: an access that may alias `a` or `b` may also alias the result,
+    /// even if its type is added later.
     ///
     /// LLVM: `MDNode::getMostGenericTBAA`.
     pub fn most_generic(
@@ -36,8 +36,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some(self.generic(a.into()?, b.into()?)?.0)
     }
 
-    /// The same, with the number to be written for the tag's size: that of `a` or `b` if the tag
-    /// is one of these.
+    /// Like [`Oracle::most_generic`], but also returns the number to write as the tag's size. It is
+    /// the number that `a` or `b` has if the result equals that tag.
     #[doc(hidden)]
     pub fn most_generic_as_written(&self, a: TagId, b: TagId) -> Option<(Tag, Option<u64>)> {
         let graph = self.graph();
@@ -51,7 +51,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((tag, number.flatten()))
     }
 
-    /// Returns the most generic tag, and its size by the rule.
+    /// Returns the most generic tag, and the size that the rule computes for it.
     fn generic(&self, a: TagId, b: TagId) -> Option<(Tag, Option<Size>)> {
         let graph = self.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
@@ -64,18 +64,18 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((Tag { immutable, size, ..generic }, generic.size))
     }
 
-    /// Returns whether a tag is well formed by the oracle's rule. Every query about an ill-formed
-    /// one answers `MayAlias`.
+    /// Returns whether a tag is well formed according to the oracle's rule. If it is not, every
+    /// query about it answers `MayAlias`.
     ///
-    /// For rule `llvm` this is LLVM's own verdict. For the union rules the tag must have a path,
-    /// through types that are well formed, of one format, and not recursive. Each accepts tags that
-    /// the other does not: LLVM follows only the last member of a union.
+    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, the tag must
+    /// have a path, and its types must be well formed, of one format and not recursive. Each
+    /// accepts tags that the other rejects, because LLVM follows only the last member of a union.
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }
 
-    /// The same, with the steps of a search taken from those `left`; `None` if they, or
-    /// the search's own limit, do not suffice.
+    /// Like [`Oracle::is_well_formed`], but a search subtracts its steps from `left`. Returns
+    /// `None` if `left` or the limit of the search does not suffice.
     #[doc(hidden)]
     pub fn is_well_formed_within(&self, tag: TagId, left: &mut u64) -> Option<bool> {
         if !self.graph().owns_tag(tag) {

@@ -1,4 +1,4 @@
-//! The types of a graph, converted once into the form that the search uses.
+//! The types of a graph, converted into the form that searches use. A type is converted once.
 
 use std::ops::Range;
 
@@ -8,65 +8,65 @@ use crate::graph::{Format, Graph, TypeId, TypeKind};
 use crate::table::{HashSet, IndexSet};
 use crate::type_set::TypeSet;
 
-/// Position of a type in [`Types`].
+/// The index of a type in [`Types`].
 pub(super) type TypeIndex = u32;
 
 const NONE: u32 = u32::MAX;
 
-/// The elements of an array: `0..=last`, each `step` bytes after the previous one.
+/// The elements of an array, with indices `0..=last`. They begin `step` bytes apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Stride {
     pub(super) step: u128,
     pub(super) last: u128,
 }
 
-/// Returns the distance in bytes from the first element of all to the last.
+/// Returns the distance in bytes between the first and the last of all combinations of elements.
 pub(super) fn span(strides: &[Stride]) -> u128 {
     strides.iter().map(|stride| stride.step * stride.last).sum()
 }
 
-/// A field, in bytes.
+/// A field. Offsets and sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     pub(super) ty: TypeIndex,
     pub(super) offset: u64,
-    /// The size in bytes; 0 in the old format, which does not record it.
+    /// The size of the field, or 0 in the old format, which does not record it.
     pub(super) extent: u64,
-    /// True if no other field overlaps this one's slot, and everything inside it stays in the slot:
-    /// only one path leads to each of its bytes.
+    /// True if only one path leads to each byte of the field: no other field overlaps its slot (its
+    /// range of bytes), and everything inside the field stays in the slot.
     pub(super) clear: bool,
 }
 
-/// A type. In the old format a scalar has its parent as its only field, at offset 0: such a scalar
-/// looks like a struct with one field, and a path that ends at a scalar also ends at its ancestors.
+/// A type. An old-format scalar has its parent as its only field, at offset 0. So it looks like a
+/// struct with one field, and a path that ends at a scalar also ends at the scalar's ancestors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
-    /// The index of its node.
+    /// The index of the type's metadata node.
     pub(super) node: u32,
-    /// `None` for a root.
+    /// The format, or `None` for a root.
     pub(super) format: Option<Format>,
-    /// True if the node is a scalar; in the old format only these have parents.
+    /// True if the node is a scalar. In the old format, only scalars have parents.
     pub(super) scalar: bool,
-    /// The size in bytes; 0 in the old format, which does not record it.
+    /// The size of the type, or 0 in the old format, which does not record it.
     pub(super) size: u64,
-    /// True if two fields begin at one offset.
+    /// True if two fields begin at the same offset.
     pub(super) overlapping: bool,
     /// True if a field is a flexible array.
     pub(super) flexible: bool,
-    /// True if this node and all below and above it are well formed, of one format, and not
-    /// recursive.
+    /// True if this type, its fields' types and its ancestors, at any depth, are well formed, have
+    /// one format, and none contains itself.
     pub(super) sound: bool,
-    /// A type's fields and parent have lower ranks than the type.
+    /// A number that is higher than the ranks of the type's fields and of its parent.
     pub(super) rank: u32,
-    /// The root above a sound type.
+    /// The root above the type, if it is sound.
     pub(super) root: TypeIndex,
     /// The end of the type, in bytes from its start: the largest of its size, the ends of its
-    /// fields and of what is inside them, and the end of its parent, because a pointer to the
-    /// parent may point to the type. [`UNBOUNDED`] if it contains a flexible array. In the old
-    /// format, which has no sizes, the last offset at which an object inside the type may start.
+    /// fields and their contents, and its parent's end, because a pointer to the parent may point
+    /// to this type. [`UNBOUNDED`] if it contains a flexible array. In the old format, which has no
+    /// sizes, the last offset at which an object inside the type may begin.
     pub(super) far: u128,
-    /// True if the contents of a field or array element, in this type or inside it, extend past the
-    /// field's declared bytes.
+    /// True if, in this type or a type inside it, the contents of a field or array element extend
+    /// past its declared size.
     pub(super) crooked: bool,
     /// True if the type contains an array.
     pub(super) arrays: bool,
@@ -75,36 +75,36 @@ pub(super) struct Type {
     end: u32,
 }
 
-/// A summary of the types inside a type.
+/// Facts about a type, for quick tests whether it may contain another.
 #[derive(Clone, Copy, Default, Debug)]
 struct Held {
-    /// The type itself, the types inside it, and those above all of these.
+    /// The set of the type itself, the types inside it, and the ancestors of all of these.
     inside: TypeSet,
     rank: u32,
     scalar: bool,
 }
 
-/// Every type of a graph.
+/// All types of a graph.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Types {
     types: Vec<Type>,
-    /// The summary of each sound type.
+    /// The facts for [`Types::may_hold`] about each sound type.
     held: Vec<Held>,
     fields: Vec<Field>,
-    /// The type of each node by index; `NONE` for nodes that are not types.
+    /// The type of each node, by node index. `NONE` for nodes that are not types.
     by_node: Vec<u32>,
-    /// The tree of parents.
+    /// The forest in which each type is below its parent.
     tree: Forest,
-    /// Each type's node in the tree.
+    /// The node of each type in this forest.
     places: Vec<u32>,
-    /// The lowest free rank.
+    /// The lowest rank that no type has yet.
     free_rank: u32,
-    /// True if only [`Types::may_hold`] is used.
+    /// True if ends of types and clear fields are not needed, so that they are not computed.
     pub(super) brief: bool,
 }
 
 impl Types {
-    /// Adds the types that the graph got since the last call.
+    /// Adds the types that were added to the graph since the last call.
     pub(super) fn extend(&mut self, graph: &Graph) {
         let from = self.types.len();
         let added = || graph.types_since(from);
@@ -128,7 +128,7 @@ impl Types {
         self.at_node(ty.node().index)
     }
 
-    /// Returns the type of a node, given by its index.
+    /// Returns the type of the node with this index.
     pub(super) fn at_node(&self, node: u32) -> Option<TypeIndex> {
         self.by_node.get(node as usize).copied().filter(|&index| index != NONE)
     }
@@ -142,43 +142,42 @@ impl Types {
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
-    /// Returns the index of the last field of an aggregate that does not start after an offset: the
-    /// walk continues there. A class without data contains no path.
+    /// Returns the index of the last field of an aggregate that begins at or before an offset. The
+    /// walk of an access at this offset continues there. Classes without data are skipped.
     pub(super) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
         let fields = self.fields(ty);
         let started = fields.partition_point(|field| field.offset <= offset);
         fields[..started].iter().rposition(|field| self.get(field.ty).format.is_some())
     }
 
-    /// Returns the parent; in the old format only scalars have one.
+    /// Returns the parent of a type. In the old format, only scalars have one.
     pub(super) fn parent(&self, ty: TypeIndex) -> Option<TypeIndex> {
         let parent = self.get(ty).parent;
         (parent != NONE).then_some(parent)
     }
 
-    /// Returns a sound type, its parent, its parent's parent and so on.
+    /// Iterates over a sound type and its ancestors, upwards.
     pub(super) fn ancestors(&self, ty: TypeIndex) -> impl Iterator<Item = TypeIndex> + '_ {
         std::iter::successors(Some(ty), |&ty| self.parent(ty))
     }
 
-    /// Returns whether sound type `upper` is among the ancestors of sound type
-    /// `ty`, which are `ty` itself and all above it.
+    /// Returns whether the sound type `upper` is the sound type `ty` or an ancestor of it.
     pub(super) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
-    /// Returns whether an object of a type, or one accessed as that type, may lie inside another
-    /// type; both are sound.
+    /// Returns whether `ty` may contain an object of type `object`, or one that can be accessed as
+    /// that. Both types must be sound. A `false` is certain, a `true` is not.
     #[inline]
     pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
         let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
-        // A type inside another has a lower rank. All types above an old-format scalar are scalars.
+        // A type has a lower rank than those that contain it. A scalar contains only ancestors.
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
     }
 
-    /// Returns whether a type contains another as a field, at any depth.
+    /// Returns whether a type has another as the type of a field, at any depth.
     pub(super) fn holds(&self, ty: TypeIndex, wanted: TypeIndex) -> bool {
         let mut open = vec![ty];
         let mut seen = HashSet::default();
@@ -195,11 +194,11 @@ impl Types {
         false
     }
 
-    /// Returns whether neither of two types may contain an object of the other.
+    /// Returns whether it is certain that neither type can contain an object of the other.
     #[inline]
     pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
-        // Only the type of the higher rank may contain the other. The branch would be
-        // unpredictable, so there is none.
+        // Only the type with the higher rank can contain the other. A branch on the ranks would be
+        // unpredictable, so an index selects the types.
         let lower = self.held[x as usize].rank < self.held[y as usize].rank;
         let pair = [x, y];
         let (outer, inner) = (pair[usize::from(lower)], pair[usize::from(!lower)]);
@@ -207,13 +206,13 @@ impl Types {
         !holder.inside.may_have(inner) || holder.scalar && !self.is_ancestor(inner, outer)
     }
 
-    /// Returns the type itself, the types inside it, and those above all of these.
+    /// Returns the set of the type itself, the types inside it, and the ancestors of all of these.
     pub(super) fn inside(&self, ty: TypeIndex) -> TypeSet {
         self.held[ty as usize].inside
     }
 
-    /// Lists a type, the types inside it, and all above these; `None` if there are more
-    /// than `most`.
+    /// Returns a type, the types inside it, and the ancestors of all of these. Returns `None` if
+    /// there are more than `most`.
     pub(super) fn held(&self, ty: TypeIndex, most: usize) -> Option<Vec<TypeIndex>> {
         let mut held = IndexSet::<TypeIndex>::from_iter([ty]);
         let mut next = 0;
@@ -238,7 +237,7 @@ impl Types {
             _ => node.parent(),
         };
         let parent = parent.and_then(|parent| self.index(parent)).unwrap_or(NONE);
-        // A text may use a node as a parent or field type before it is a type.
+        // In a text, a node may be used as a parent or field type before it is known to be a type.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
@@ -246,7 +245,7 @@ impl Types {
         } else if kind == TypeKind::Aggregate {
             let (mut previous, mut occupied) = (None, None);
             for field in node.fields() {
-                // A class without data: clang's node for it consists of a name.
+                // clang writes a class without data as a node that contains only a name.
                 let empty = old && graph.ty(field.ty).kind() == TypeKind::Root;
                 let element = graph.ty(field.ty).size();
                 flexible |= field.extent == Some(0) && element != Some(0);
@@ -278,11 +277,11 @@ impl Types {
         }
     }
 
-    /// Sets the rank of each type from `from` on, and clears `sound` for those that reach a
+    /// Computes the rank of each type from `from` on. Clears `sound` for types that reach a
     /// malformed node, another format, or themselves.
     fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
-        // Types whose fields are being looked at, and the next field of each.
+        // Types whose fields are being visited, and the next field to visit for each.
         let mut open: Vec<(TypeIndex, usize)> = Vec::new();
         for start in from..self.types.len() as u32 {
             if self.get(start).rank != NONE {
@@ -298,7 +297,7 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        // All types in it and above it have their ranks.
+                        // All types inside it and its ancestors have their ranks now.
                         open.pop();
                         self.types[ty as usize].rank = self.free_rank;
                         self.free_rank += 1;
@@ -312,13 +311,13 @@ impl Types {
                     continue;
                 }
                 let (of_child, format) = (*self.get(child), self.get(ty).format);
-                // A root has no format and is the type of no memory; in the old format a class without
-                // data looks like one.
+                // A root has no format, and memory cannot have its type. But in the old format, a
+                // class without data looks like a root.
                 let fits = match of_child.format {
                     None => format == Some(Format::Old) || !is_field,
                     of_child => of_child == format,
                 };
-                // An open child contains this type.
+                // A child whose fields are being visited contains this type, so both are recursive.
                 self.types[ty as usize].sound &= of_child.rank != OPEN && fits;
                 if of_child.rank == NONE {
                     self.types[child as usize].rank = OPEN;
@@ -330,22 +329,22 @@ impl Types {
         }
     }
 
-    /// Adds the types from `from` on to the tree of parents, and sets their roots.
+    /// Adds the types from `from` on to the forest of parents, and sets their roots.
     fn add_to_tree(&mut self, from: u32) {
-        // Parents and fields come first: types are sorted by rank.
+        // In the order of ranks, parents and fields come before the types that use them.
         let new = from..self.types.len() as u32;
         let mut order: Vec<TypeIndex> = vec![NONE; new.len()];
         new.for_each(|ty| order[(self.get(ty).rank - from) as usize] = ty);
         self.places.resize(self.types.len(), NONE);
         for &ty in &order {
-            // An unsound type may be its own ancestor, or have a field of unknown type; nothing
-            // uses it.
+            // An unsound type may be its own ancestor, or have a field whose type is unknown.
+            // Nothing uses its entry in the forest.
             if !self.get(ty).sound {
                 self.places[ty as usize] = self.tree.push(None);
                 continue;
             }
             let parent = self.parent(ty);
-            // An old-format aggregate has the root of its fields.
+            // An old-format aggregate has no parent, but its fields have a root.
             let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
             let above = parent.or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
             if let Some(above) = above {
@@ -358,13 +357,13 @@ impl Types {
         self.tree.catch_up();
     }
 
-    /// Computes the extent of a type's fields, once theirs are known.
+    /// Computes the end of a type and the facts about its contents. Those of its fields are known.
     fn measure(&mut self, ty: TypeIndex) {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
         let above = parent.map(|parent| self.get(parent));
         let old = of_type.format != Some(Format::New);
-        // An ancestor's objects may extend past its stated size.
+        // An object of an ancestor's type may be larger than the ancestor's declared size.
         let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
         let tall = above.map_or(0, |above| above.far).max(own);
         let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
@@ -390,8 +389,8 @@ impl Types {
         (known.far, known.arrays, known.crooked) = (far, arrays, crooked);
     }
 
-    /// Returns the bytes from a field's start to the possible end of what is inside it; in the old
-    /// format, to after the last offset at which an object inside it may start.
+    /// Returns the range of bytes from a field's start to the end of everything inside it. In the
+    /// old format, it ends with the last offset at which an object inside the field may begin.
     pub(super) fn slot(&self, ty: TypeIndex, number: usize) -> Range<u128> {
         let field = &self.fields(ty)[number];
         let inside = self.get(field.ty);
@@ -409,15 +408,15 @@ impl Types {
         start..end
     }
 
-    /// Returns the declared bytes of a size-aware field. Fields that share bytes are members of a
-    /// union.
+    /// Returns the declared range of bytes of a field of the new format. Fields whose declared
+    /// ranges overlap are members of a union.
     pub(super) fn declared_slot(&self, field: &Field) -> Range<u128> {
         let start = u128::from(field.offset);
         let flexible = field.extent == 0 && self.get(field.ty).size != 0;
         start..if flexible { UNBOUNDED } else { start + u128::from(field.extent) }
     }
 
-    /// Computes which fields of an aggregate are clear.
+    /// Computes `clear` for the fields of an aggregate.
     fn clear(&mut self, ty: TypeIndex, slots: &[Range<u128>]) {
         let of_type = *self.get(ty);
         let old = of_type.format == Some(Format::Old);
@@ -428,17 +427,17 @@ impl Types {
         let keeps = |field: &Field| {
             let inside = self.get(field.ty);
             let is_array = elements(self, field, UNBOUNDED).is_some();
-            // LLVM's rule: an access of the parent's type already covers every byte of the parent's
-            // objects.
+            // LLVM's rule has this condition too: an access of the parent's type covers every byte
+            // of the parent's objects.
             let below = parent.is_some_and(|up| self.is_ancestor(up, field.ty));
             inside.format.is_some()
                 && (old || below && (!is_array || inside.far <= inside.size.into()))
         };
         let mut clear: Vec<bool> = fields.iter().map(keeps).collect();
-        // Two fields of one type at one place are the same path to their bytes.
+        // Two fields with the same type, offset and size are the same path to their bytes.
         let place = |at: usize| (fields[at].ty, fields[at].offset, fields[at].extent);
         let mut crossed = HashSet::default();
-        // The end of the farthest field so far, and its position.
+        // The end of the field that extends farthest so far, and the field's index.
         let mut farthest: Option<(u128, usize)> = None;
         for at in (0..fields.len()).filter(|&at| self.get(fields[at].ty).format.is_some()) {
             if let Some((reached, before)) = farthest
@@ -447,7 +446,7 @@ impl Types {
             {
                 crossed.extend([place(before), place(at)]);
             }
-            // An offset at which an object starts is occupied, in the old format.
+            // In the old format, an offset at which an object begins counts as occupied.
             let end = slots[at].end + u128::from(old);
             if farthest.is_none_or(|(reached, _)| end >= reached) {
                 farthest = Some((end, at));
@@ -463,15 +462,15 @@ impl Types {
     }
 }
 
-/// Returns the elements of an array field with a slot of `slot` bytes; `None` for a field that is
-/// no array.
+/// Returns the elements of a field that is an array in a slot of `slot` bytes. Returns `None` if it
+/// is not an array.
 pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Stride> {
     let size = u128::from(types.get(field.ty).size);
     if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
         return None;
     }
     let extent = match u128::from(field.extent) {
-        // A flexible array without space in its slot must run past it.
+        // A flexible array that has no space in its slot must extend past it.
         0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
         0 => slot - u128::from(field.offset),
         extent => extent,
@@ -479,8 +478,8 @@ pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Strid
     Some(Stride { step: size, last: extent.div_ceil(size) - 1 })
 }
 
-/// Returns the size of a field's slot, which bounds a flexible array inside it; [`UNBOUNDED`] if
-/// its type has none.
+/// Returns the size of a field's slot, which limits a flexible array inside the field. Returns
+/// [`UNBOUNDED`] if the field's type contains no flexible array.
 pub(super) fn slot_of(types: &Types, field: &Field, elements: Option<Stride>) -> u128 {
     match elements {
         _ if !types.get(field.ty).flexible => UNBOUNDED,

@@ -1,9 +1,9 @@
 //! Finds a superset of the tags that one tag may alias, without comparing it with each.
 //!
-//! Two regular tags of one root may alias only if one's walk reaches the other's base type; other
-//! tags only if one base type may contain the other. So regular tags are indexed by the types on
-//! their walks, and all tags by their base types, which are indexed by their contents. Each result
-//! must still be compared.
+//! `index.rs` calls tags *regular* if one path leads to their scalar. Two such tags of one root may
+//! alias only if the walk of one, along its path, reaches the other's base type. Other tags may
+//! alias only if one base type may contain the other. So regular tags are listed by the types on
+//! their walks, and all tags by base types. Each tag found must still be compared.
 
 use std::borrow::Borrow;
 
@@ -15,15 +15,15 @@ use crate::access::Access;
 use crate::graph::Graph;
 use crate::table::HashMap;
 
-/// Types on a tag's walk or inside its base; with more, a tag is listed for every other.
+/// The most types on a tag's walk or in its base type. A tag with more is returned for every tag.
 const MOST: usize = 256;
 
-/// Tags by their base types, and these by the types that they hold.
+/// Tags by their base types, and base types by the types that they contain.
 #[derive(Clone, Debug, Default)]
 struct ByBase {
     tags: HashMap<TypeIndex, Vec<u32>>,
     holders: HashMap<TypeIndex, Vec<TypeIndex>>,
-    /// Tags without a known base type.
+    /// The tags whose base type is not known.
     unknown: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl ByBase {
         tags.push(number);
     }
 
-    /// Adds the tags of the bases inside a base and of those that contain it.
+    /// Adds to `found` the tags whose base types are inside `base` or contain it.
     fn find(&self, base: &Base, found: &mut Vec<u32>) {
         found.extend(&self.unknown);
         match base {
@@ -51,36 +51,36 @@ impl ByBase {
     }
 }
 
-/// A base type, and the types that it holds and all above these.
+/// A base type, with the types that it contains and all ancestors of these.
 type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
-/// A growing list of tags for one oracle, each with a number chosen by the caller.
+/// A list of accesses for one oracle, which can grow. The caller gives each access a number.
 #[derive(Clone, Debug, Default)]
 pub struct Vicinity {
-    /// The identity of the oracle with these types.
+    /// The identity of the oracle whose types are used.
     oracle: Option<u64>,
-    /// Regular tags, by the first type of their walks; `by_walk` has them by every type on their
+    /// Regular tags by the first type of their walks. `by_walk` lists them by every type on their
     /// walks.
     by_start: HashMap<u32, Vec<u32>>,
     by_walk: HashMap<u32, Vec<u32>>,
     all: ByBase,
-    /// The tags that are not regular.
+    /// The tags that are not regular, by their base types.
     others: ByBase,
     everywhere: Vec<u32>,
-    /// By root and format: tags of two may alias.
+    /// The tags by root and format. Tags of different roots or formats may alias.
     by_root: HashMap<u32, Vec<u32>>,
 }
 
-/// The key by which a tag is listed.
+/// The properties of a tag by which it is listed.
 struct Listed {
     root: u32,
     base: Base,
-    /// The types on the walk of a regular tag.
+    /// The types on the walk, for a regular tag.
     walk: Option<Vec<u32>>,
 }
 
 impl Listed {
-    /// Returns the types of an access; `None` if it is listed everywhere.
+    /// Returns the properties of an access, or `None` if it may alias everything.
     fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<Listed> {
         let tag = access.tag.filter(|_| access.size.is_none())?;
         let index = &oracle.index;
@@ -115,7 +115,7 @@ impl Vicinity {
         Vicinity { oracle: Some(oracle.identity), ..Vicinity::default() }
     }
 
-    /// Adds an access. One with its own size may extend past its tag's bytes.
+    /// Adds an access. One with its own size may extend past the bytes of its tag.
     pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
     where
         G: Borrow<Graph>,
@@ -132,8 +132,8 @@ impl Vicinity {
         }
     }
 
-    /// Returns the numbers of the accesses that one may alias at most, in ascending
-    /// order; `None` if of all.
+    /// Returns the numbers of the accesses that may alias `access`, and perhaps more, in ascending
+    /// order. Returns `None` if all may alias it.
     pub fn of<G>(&self, oracle: &Oracle<G>, access: impl Into<Access>) -> Option<Vec<u32>>
     where
         G: Borrow<Graph>,

@@ -1,4 +1,4 @@
-//! From the document to a graph, through the builder.
+//! Builds the graph that a spec describes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,24 +15,24 @@ use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
 impl Spec {
-    /// Reads a spec, which must be of the right form: fields and variants that
-    /// exist, each field once, none missing.
+    /// Reads a spec and checks its form: each field and variant must exist, each field must occur
+    /// once, and none may be missing.
     ///
     /// # Errors
     ///
-    /// [`SpecError`], with the line and column of the culprit.
+    /// [`SpecError`], with the line and column of the mistake.
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
         options().from_str(text).map_err(|error| error::of_ron(text, &error))
     }
 
-    /// Makes the graph that a spec describes.
+    /// Builds the graph that the spec describes.
     ///
     /// # Errors
     ///
-    /// [`SpecError`] for names declared twice, references to nothing or to
-    /// something declared later, and whatever [`Builder`](crate::Builder)
-    /// refuses. It knows the [`SpecPath`](super::SpecPath) in the spec, not the line
-    /// and column: use [`Spec::load`] for those.
+    /// [`SpecError`] if a name is declared twice, a reference is to nothing or to something
+    /// declared later, or [`Builder`](crate::Builder) refuses a node. The error has the
+    /// [`SpecPath`](super::SpecPath) of the mistake, but not its line and column. [`Spec::load`]
+    /// adds these.
     pub fn build(self) -> Result<Built, SpecError> {
         let spec = self;
         check_types(&spec)?;
@@ -68,7 +68,7 @@ impl Spec {
         Ok(Built { spec, graph, types, tags, tagged })
     }
 
-    /// Reads a spec and makes the graph that it describes.
+    /// Reads a spec and builds the graph that it describes.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Spec {
     }
 }
 
-/// Checks that keys are unique and types declared before use.
+/// Checks that keys are unique, and that each type is declared before it is used.
 fn check_types(spec: &Spec) -> Result<(), SpecError> {
     let entry = |index| SpecPath::list("types").item(index);
     let mut keys = IndexMap::new();
@@ -130,7 +130,7 @@ fn no_type<'k>(place: SpecPath, key: &str, keys: impl Iterator<Item = &'k str>) 
     SpecError::new(place, format!("no type {key:?}{hint}"))
 }
 
-/// Checks what does not need the oracle.
+/// Checks the expectations as far as this is possible without an oracle.
 fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecError> {
     let mut pairs: HashMap<(usize, usize), usize> = HashMap::new();
     for (index, expect) in spec.expect.iter().enumerate() {
@@ -157,7 +157,7 @@ fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecEr
     Ok(())
 }
 
-/// Every reference of a type to another, with its place in the entry.
+/// Returns every reference of a type to another, with its path inside the entry.
 fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     let mut references = Vec::new();
     if let TypeDecl::Scalar { parent, .. } | TypeDecl::Type { parent, .. } = decl {
@@ -169,7 +169,7 @@ fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     references
 }
 
-/// Returns the place of an entry's key.
+/// Returns the path of an entry's key or name.
 fn key_place(decl: &TypeDecl) -> SpecPath {
     match decl {
         TypeDecl::AnonymousRoot { .. }
@@ -182,15 +182,15 @@ fn key_place(decl: &TypeDecl) -> SpecPath {
     }
 }
 
-/// The types declared so far. Places in its errors are those in the entry.
+/// The types and tags declared so far. Errors have paths relative to the current entry.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) graph: Graph,
-    /// Each type by its key.
+    /// The types by their keys.
     pub(super) types: IndexMap<String, TypeId>,
-    /// Each tag by its name, or its path.
+    /// The tags by their names or paths.
     pub(super) tags: IndexMap<String, TagId>,
-    /// The types with a layout.
+    /// The types that were declared with a layout.
     pub(super) tagged: Option<TaggedTypes>,
 }
 
@@ -200,7 +200,7 @@ impl Declared {
         self.types.get(key).copied().ok_or_else(|| no_type(place.clone(), key, keys))
     }
 
-    /// Returns the position of a tag in [`Declared::tags`].
+    /// Returns the index of a tag in [`Declared::tags`].
     fn tag(&self, name: &str) -> Result<usize, SpecError> {
         self.tags.get_index_of(name).ok_or_else(|| {
             let names = self.tags.keys().map(String::as_str);
@@ -209,7 +209,7 @@ impl Declared {
         })
     }
 
-    /// Returns the position of a tag in [`Declared::tags`], and adds the tag of a path there.
+    /// Returns the index of a tag in [`Declared::tags`]. If `name` is a path, adds its tag first.
     fn tag_or_path(&mut self, name: &str) -> Result<usize, SpecError> {
         let Some(tagged) = self.tagged.as_mut().filter(|_| !self.tags.contains_key(name)) else {
             return self.tag(name);
@@ -219,7 +219,7 @@ impl Declared {
         Ok(self.tags.insert_full(name.to_owned(), tag).0)
     }
 
-    /// Adds the node of a type. The caller records its key.
+    /// Adds the node of a type. The caller must record its key.
     pub(super) fn add_type(&mut self, decl: &TypeDecl) -> Result<TypeId, SpecError> {
         let ids = references(decl).into_iter().map(|(place, key)| self.ty(key, &place));
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
@@ -246,7 +246,7 @@ impl Declared {
         id.map_err(|error| refused(&error, &key_place(decl)))
     }
 
-    /// Adds the node of a tag. The caller records its name.
+    /// Adds the node of a tag. The caller must record its name.
     pub(super) fn add_tag(&mut self, decl: &TagDecl) -> Result<TagId, SpecError> {
         let base = self.ty(&decl.base, &SpecPath::list("base"))?;
         let access = self.ty(&decl.access, &SpecPath::list("access"))?;
@@ -279,8 +279,8 @@ impl Declared {
     }
 }
 
-/// Returns the error for an entry that the builder refused, with the most precise place that the
-/// builder's error gives, or else the entry's name.
+/// Returns the error for an entry that the builder refused. Its path is the most precise one that
+/// the builder's error gives, or else `name`.
 fn refused(error: &BuildError, name: &SpecPath) -> SpecError {
     let field = |field| SpecPath::list("fields").item(field);
     let place = match error {
@@ -297,7 +297,7 @@ fn refused(error: &BuildError, name: &SpecPath) -> SpecError {
             "parent" => SpecPath::list("parent"),
             "base" => SpecPath::list("base"),
             "access" => SpecPath::list("access"),
-            // "field 2 of ..."
+            // The argument is a text such as "field 2 of ...".
             other => other
                 .strip_prefix("field ")
                 .and_then(|rest| rest.split(' ').next()?.parse().ok())

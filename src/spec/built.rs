@@ -1,4 +1,4 @@
-//! A spec converted into a graph, with tags by name or path, and expectations.
+//! A spec and the graph built from it. Finds tags by name or path, and checks expectations.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, AliasRule, Oracle};
 use crate::table::HashMap;
 
-/// A spec that is consistent, and its graph.
+/// A spec without contradictions, and its graph.
 #[derive(Debug)]
 pub struct Built {
     pub(super) spec: Spec,
     pub(super) graph: Graph,
-    /// The types, in the order of `spec.types`.
+    /// The types by key, in the order of `spec.types`.
     pub(super) types: IndexMap<String, TypeId>,
-    /// The tags: first those of `spec.tags`, in their order.
+    /// The tags by name. Those of `spec.tags` come first, in their order.
     pub(super) tags: IndexMap<String, TagId>,
     pub(super) tagged: Option<TaggedTypes>,
 }
@@ -29,7 +29,7 @@ pub struct Built {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Expectation<'b> {
-    /// The place of the expectation in the spec.
+    /// The path of the expectation in the spec.
     pub place: SpecPath,
     /// The name of the first tag.
     pub a_name: &'b str,
@@ -41,11 +41,11 @@ pub struct Expectation<'b> {
     pub b: TagId,
     /// The rule that must give the answer.
     pub rule: AliasRule,
-    /// The answer.
+    /// The expected answer.
     pub answer: AliasResult,
-    /// The clause that decides.
+    /// The reason for the answer, as the spec gives it.
     pub why: &'b str,
-    /// The LLVM version that confirmed the answer, for rule `llvm` only.
+    /// The LLVM version that confirmed the answer. Only answers of rule `llvm` have one.
     pub confirmed: Option<&'b str>,
 }
 
@@ -53,19 +53,19 @@ pub struct Expectation<'b> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The place of the expectation in the spec.
+    /// The path of the expectation in the spec.
     pub place: SpecPath,
     /// The name of the first tag.
     pub a: String,
     /// The name of the second tag.
     pub b: String,
-    /// The rule that was used.
+    /// The rule that gave the answer.
     pub rule: AliasRule,
     /// The answer that the spec expects.
     pub expected: AliasResult,
-    /// The answer that the oracle gives.
+    /// The answer that the oracle gave.
     pub actual: AliasResult,
-    /// The clause that decides according to the spec.
+    /// The reason for the expected answer, as the spec gives it.
     pub why: String,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The result of checking a spec's expectations.
+/// The result of checking the expectations of a spec.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -90,39 +90,39 @@ pub struct Report {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// There is no tag of that name, and no type that the path could start at.
+    /// There is no tag with this name, and no type at which the path could begin.
     #[error("no tag {name:?}{hint}")]
     NoTag {
-        /// The requested name.
+        /// The name for which no tag was found.
         name: String,
-        /// The remedy: the name to write instead.
+        /// The remedy, such as the name to write instead.
         hint: String,
     },
-    /// A type on the path lacks this field.
+    /// A type on the path does not have this field.
     #[error("type {ty:?} has no field {field:?}{hint}")]
     NoField {
-        /// The key of the type.
+        /// The key of the type that lacks the field.
         ty: String,
-        /// The field's name in the path.
+        /// The name of the field in the path.
         field: String,
-        /// The remedy: the name to write instead.
+        /// The remedy, such as the name to write instead.
         hint: String,
     },
-    /// The builder refuses a tag for the end of the path.
+    /// The builder refused the tag that the path describes.
     #[error("no tag for {path:?}: {error}")]
     Refused {
         /// The path.
         path: String,
-        /// The builder's reason.
+        /// The reason that the builder gave.
         error: BuildError,
     },
-    /// The path does not exist among the declared types.
+    /// The declared types do not contain the path.
     #[error(transparent)]
     Declared(DeclareError),
 }
 
-/// Returns each way to split a path at one of its dots, or not at all, with the longest first part
-/// first.
+/// Returns each way to split a path at one dot, and the path without a split. The longest first
+/// part comes first.
 fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let dots = path.rmatch_indices('.');
     std::iter::once((path, None)).chain(dots.map(|(at, _)| (&path[..at], Some(&path[at + 1..]))))
@@ -134,56 +134,56 @@ impl Built {
         &self.spec
     }
 
-    /// Returns the graph: the spec's types, tags and copies.
+    /// Returns the graph, which contains the spec's types, tags and struct copies.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Returns the graph alone.
+    /// Returns the graph and drops the rest.
     #[must_use]
     pub fn into_graph(self) -> Graph {
         self.graph
     }
 
-    /// Returns the graph, to add to it, or to move it elsewhere while an [`Oracle`] owns it. It
-    /// must be back for [`Built::tag`] and [`Built::check`], which use the ids of this graph.
+    /// Returns the graph, so that you can add nodes or move it into an [`Oracle`] for some time.
+    /// Before you call [`Built::tag`] or [`Built::check`], move it back: they use its ids.
     pub fn graph_mut(&mut self) -> &mut Graph {
         &mut self.graph
     }
 
-    /// Returns the declared types, to declare more, with the graph that contains their nodes and
-    /// tags.
+    /// Returns the declared types, so that more can be declared, and the graph that contains their
+    /// nodes and tags.
     pub fn tagged_mut(&mut self) -> Option<(&mut TaggedTypes, &mut Graph)> {
         self.tagged.as_mut().map(|tagged| (tagged, &mut self.graph))
     }
 
-    /// Returns the declared types, if the spec has them.
+    /// Returns the declared types, if the spec has any.
     pub fn tagged(&self) -> Option<&TaggedTypes> {
         self.tagged.as_ref()
     }
 
-    /// Returns each type by its key, in file order. Keys of equal nodes share an id.
+    /// Returns the types by key, in file order. Keys of equal nodes have the same id.
     pub fn types(&self) -> &IndexMap<String, TypeId> {
         &self.types
     }
 
-    /// Returns each tag by its name, in file order, then those of declared
-    /// types by their paths. Names of equal tags share an id.
+    /// Returns the tags by name, in file order, and then the tags of declared types by path. Names
+    /// of equal tags have the same id.
     pub fn tags(&self) -> &IndexMap<String, TagId> {
         &self.tags
     }
 
-    /// Returns the tag with a name, or the tag for the access that a path describes, such as
-    /// `CallInfo.l.base`.
+    /// Returns the tag with a name, or the tag for the access that a path such as `CallInfo.l.base`
+    /// describes.
     ///
-    /// Paths into declared types are those of [`TaggedTypes::tag`]. Other paths are the key of a
-    /// type (the longest that fits, because keys may contain dots), then names of fields. Such a
-    /// path means an access to the last field, at the sum of the offsets; a key alone means the
-    /// whole type. The access is as large as its type. Its tag is added to the graph if it is new.
+    /// A path into declared types has the form of [`TaggedTypes::tag`]. Any other path is the key
+    /// of a type (the longest that fits, because keys may contain dots), and then names of fields.
+    /// It means an access to the last field, at the sum of the offsets, or else to the whole type.
+    /// The access is as large as its type. A tag that is new is added to the graph.
     ///
     /// # Errors
     ///
-    /// [`NameError`], which suggests the nearest name.
+    /// [`NameError`], which suggests the most similar name.
     ///
     /// ```
     /// use tbaa::spec::Spec;
@@ -208,7 +208,7 @@ impl Built {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
         }
-        // Explicit nodes come first.
+        // Types that the spec gives as nodes come before declared types.
         let is_node = cuts(name).any(|(key, _)| self.types.contains_key(key));
         if let Some(tagged) = self.tagged.as_mut().filter(|_| !is_node) {
             return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);
@@ -224,7 +224,7 @@ impl Built {
         .map_err(|error| NameError::Refused { path: name.to_owned(), error })
     }
 
-    /// Follows a path to its base type, access type and offset.
+    /// Returns the base type, access type and offset of a path.
     fn path(&self, path: &str) -> Result<(TypeId, TypeId, u64), NameError> {
         let start = cuts(path).find_map(|(key, rest)| Some((self.types.get_index_of(key)?, rest)));
         let Some((base, mut rest)) = start else {
@@ -238,7 +238,7 @@ impl Built {
             let fields = self.spec.types[access].fields();
             let step = cuts(names).find_map(|(name, after)| {
                 let &(_, ty, at) = fields.iter().find(|&&(known, ..)| known == name)?;
-                // An empty name means that the field's name is unknown.
+                // A field with an empty name has no known name, so no path leads to it.
                 let ty = self.types.get_index_of(ty).filter(|_| !name.is_empty())?;
                 Some((ty, at, after))
             });
@@ -261,7 +261,7 @@ impl Built {
         Ok((self.types[base], self.types[access], offset))
     }
 
-    /// Returns every expected answer, in file order.
+    /// Returns all expected answers, in file order.
     pub fn expectations(&self) -> impl Iterator<Item = Expectation<'_>> {
         self.spec.expect.iter().enumerate().flat_map(move |(index, expect)| {
             let confirmed = expect.confirmed.as_deref().or(self.spec.confirmed.as_deref());
@@ -279,7 +279,7 @@ impl Built {
         })
     }
 
-    /// Checks every expected answer with the oracle.
+    /// Compares each expected answer with that of the oracle.
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let mut oracles = HashMap::<AliasRule, Oracle<&Graph>>::default();

@@ -1,4 +1,4 @@
-//! Types declared with a layout in a spec, instead of nodes.
+//! The `declare` section of a spec: types with a layout, from which nodes and tags are made.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,24 @@ use crate::declare::{
 };
 use crate::nearest::suggestion;
 
-/// The types of a runtime as its C headers declare them. Nodes and tags follow from them. A tag is
-/// named by its path, such as `CallInfo.l.base`.
+/// The types of a runtime, declared as in its C headers. Nodes and tags are made from them. The
+/// name of a tag is its path, such as `CallInfo.l.base`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Declare", deny_unknown_fields)]
 pub struct DeclareDecl {
-    /// A preset, such as `x86-64`, or a data layout string.
+    /// The name of a preset, such as `x86-64`, or a data layout string.
     pub target: String,
-    /// The policy by which types become nodes.
+    /// The policy that determines how types become nodes.
     pub policy: Policy,
-    /// True if the types are C++'s.
+    /// True if the types are from C++.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cplusplus: bool,
-    /// The name of the root; that of clang when absent.
+    /// The name of the root. The default is the name that clang uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// The types. A type must come before its use, except behind a pointer.
+    /// The types. Each must be declared before it is used, except behind a pointer.
     pub types: Vec<DeclaredType>,
-    /// Paths whose tags are added to the spec's, before the paths that expectations name.
+    /// Paths whose tags are added to those of the spec. Tags of paths in expectations follow them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -36,28 +36,28 @@ pub struct DeclareDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum DeclaredType {
-    /// A scalar that the runtime defines, in addition to C's.
+    /// A scalar type that the runtime defines in addition to those of C.
     Scalar {
         /// The name.
         name: String,
         /// The size in bytes.
         size: u64,
-        /// The alignment in bytes; the size when absent.
+        /// The alignment in bytes. The default is the size.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// The parent in the type tree: a scalar whose accesses may alias this one's. `char`, which
-        /// aliases everything, when absent.
+        /// The parent in the type tree: a scalar whose accesses may alias those of this one. The
+        /// default is `char`, which aliases everything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
     },
-    /// An enum with values of an integer type.
+    /// An enum, whose values have an integer type.
     Enum {
         /// The name.
         name: String,
-        /// The integer type; in C mostly `unsigned int`.
+        /// The integer type, which in C is mostly `unsigned int`.
         integer: String,
     },
-    /// One more name for a type: a typedef.
+    /// Another name for a type, as a typedef gives it.
     Alias {
         /// The name.
         name: String,
@@ -74,34 +74,34 @@ pub enum DeclaredType {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordDecl {
-    /// The name of the type. If the record is declared in place, the name of the member, or empty
-    /// for an anonymous member.
+    /// The name of the type. If the record is declared as a member, it is the name of the member,
+    /// which is empty for an anonymous member.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The members, in order.
     pub members: Vec<MemberDecl>,
-    /// The array dimensions of a member that is declared in place, the outermost first.
+    /// The array dimensions, outermost first, if the record is declared as a member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub array: Vec<u64>,
-    /// True if the record, with the dimensions in `array`, is the element of a flexible array.
+    /// True if the member is a flexible array of the record, or of arrays of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flexible: bool,
-    /// True if there is no padding between members.
+    /// True if there is no padding between the members.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub packed: bool,
-    /// The largest alignment of a member, in bytes: `#pragma pack`.
+    /// The largest alignment of a member in bytes, as in `#pragma pack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pack: Option<u64>,
-    /// The least alignment of the whole, in bytes.
+    /// The smallest alignment of the record, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<u64>,
-    /// The size in bytes, to be checked.
+    /// The expected size in bytes. Another size is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// The offset in bytes, to be checked, of a member that is declared in place.
+    /// The expected offset in bytes, if the record is declared as a member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// True if accesses to members may alias everything.
+    /// True if accesses to the members may alias everything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_alias: bool,
 }
@@ -110,45 +110,45 @@ pub struct RecordDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum MemberDecl {
-    /// A member's name and its type as C writes it: `Field("array", "TValue *")`.
+    /// A member's name, and its type as in C: `Field("array", "TValue *")`.
     Field(String, String),
-    /// A bit-field: its name, type and width.
+    /// The name, type and width of a bit-field.
     Bits(String, String, u32),
-    /// A base class.
+    /// A base class, given by its name.
     Base(String),
-    /// A struct that is declared in place.
+    /// A member whose type is a struct that is declared here.
     Struct(RecordDecl),
-    /// A union that is declared in place.
+    /// A member whose type is a union that is declared here.
     Union(RecordDecl),
-    /// A member with more properties.
+    /// A member that has more properties.
     Member {
         /// The name.
         name: String,
         /// The type.
         ty: String,
-        /// The width of a bit-field.
+        /// The width in bits, for a bit-field.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bits: Option<u32>,
-        /// The offset in bytes, to be checked.
+        /// The expected offset in bytes. Another offset is an error.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<u64>,
-        /// The offset of a bit-field in bits, to be checked.
+        /// The expected offset of a bit-field, in bits. Another offset is an error.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_bit: Option<u64>,
-        /// The least alignment in bytes.
+        /// The smallest alignment, in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
-        /// True if there is no padding in front of it.
+        /// True if there is no padding before the member.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         packed: bool,
-        /// True if it is never modified while it can be read.
+        /// True if the member is never modified while it can be read.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         immutable: bool,
     },
 }
 
 impl RecordDecl {
-    /// Returns the record as the library declares it.
+    /// Returns the record in the form that [`Declarations`] uses.
     pub fn record(&self, kind: RecordKind) -> Record {
         self.named(&self.name, kind)
     }
@@ -201,7 +201,7 @@ impl MemberDecl {
 
 impl DeclaredType {
     fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
-        // A spec may declare each type only once.
+        // A spec must not declare a type twice.
         let mut once = |record: &RecordDecl, kind| {
             let known = types.named(&record.name).filter(|&ty| types.size_of(ty).is_some());
             match known {
@@ -225,11 +225,11 @@ impl DeclaredType {
 }
 
 impl DeclareDecl {
-    /// Declares the types.
+    /// Declares the types, and returns all declarations.
     ///
     /// # Errors
     ///
-    /// [`SpecError`], with the place of the target or type.
+    /// [`SpecError`], with the path of the target or type.
     pub fn declare(&self) -> Result<Declarations, SpecError> {
         let target = Target::by_name(&self.target)
             .map_or_else(|| self.target.parse().map(Target::from_data_layout), Ok);

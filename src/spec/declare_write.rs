@@ -1,14 +1,14 @@
-//! Writing declared types as a spec.
+//! Writes declared types as a spec.
 
 use std::fmt::Write as _;
 
 use crate::declare::{DeclId, Declarations, MemberLayout, Policy, Target};
 use crate::table::HashSet;
 
-/// Writes declared structs and unions, with the records in them, as the `declare` section of an
-/// otherwise empty spec. `target` is the section's text for the target.
+/// Writes declared structs and unions, and the records that they contain, as the `declare` section
+/// of a spec that has nothing else. `target` is written as the section's target.
 ///
-/// Offsets are written only where C would not compute them.
+/// Offsets are written only where they differ from those that C would compute.
 #[must_use]
 pub fn write_declarations(
     name: &str,
@@ -20,9 +20,9 @@ pub fn write_declarations(
     write(name, types, records, target, policy, false)
 }
 
-/// Writes all declared types as a spec, so that they can be declared again: the records of
-/// [`write_declarations`], scalars, aliases and the root. `None` for a target that is not a preset
-/// and has more properties than its data layout.
+/// Writes all declared types as a spec, from which they can be declared again: the records as in
+/// [`write_declarations`], the scalars, aliases and the root. Returns `None` if the target is not a
+/// preset and its data layout does not determine all its properties.
 #[must_use]
 pub fn write_all_declarations(name: &str, types: &Declarations, policy: Policy) -> Option<String> {
     let target = types.target();
@@ -70,7 +70,7 @@ fn write(
     let mut writer = Writer { types, explicit: HashSet::default(), text };
     let mut written: HashSet<DeclId> = HashSet::default();
     for &record in records {
-        // A record comes after those that it contains.
+        // A record is written after the records that it contains.
         let mut stack = vec![(record, 0)];
         while let Some((id, next)) = stack.pop() {
             if written.contains(&id) {
@@ -97,13 +97,13 @@ fn write(
 
 struct Writer<'t> {
     types: &'t Declarations,
-    /// The records whose offsets are written.
+    /// The records that are written with offsets.
     explicit: HashSet<DeclId>,
     text: String,
 }
 
 impl Writer<'_> {
-    /// Writes a record after those that it contains; one without a name is only written as a member.
+    /// Writes a record, unless it has no name: then it is written as a member of another only.
     fn declared(&mut self, id: DeclId) {
         let types = self.types;
         let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);
@@ -116,8 +116,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a record, whose first attributes are given. Declarations limit the depth of unnamed
-    /// records, so this may recurse.
+    /// Writes a record that begins with the given attributes. This may recurse, because
+    /// declarations limit the depth of unnamed records.
     fn record(&mut self, id: DeclId, mut attributes: String, indent: usize) {
         let (types, space) = (self.types, "    ".repeat(indent));
         let word = if types.is_union(id) { "Union" } else { "Struct" };

@@ -1,4 +1,4 @@
-//! The document as it is written: plain data, form checked, content not.
+//! A spec as its text contains it. The form is checked when it is read; the content is not.
 
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
@@ -6,36 +6,35 @@ use serde::{Deserialize, Serialize};
 use super::DeclareDecl;
 use crate::oracle::{AliasResult, AliasRule};
 
-/// A spec as its text has it. [`Spec::build`] checks it.
+/// A spec as its text contains it. [`Spec::build`] checks its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The name of the spec, by custom the file's name without `.ron`.
+    /// The name of the spec, which is usually the file's name without `.ron`.
     pub name: String,
-    /// The subject of the spec, in a sentence.
+    /// The subject of the spec, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The source of the types and tags.
+    /// The origin of the types and tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The rule that a command uses by default.
+    /// The rule that commands use by default.
     #[serde(default)]
     pub rules: AliasRule,
-    /// The LLVM version that confirmed every `llvm` answer, such as `LLVM 22.1.8`: some answers
-    /// differ between versions.
+    /// The LLVM version that confirmed all answers of rule `llvm`, such as `LLVM 22.1.8`. Versions
+    /// differ in some answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
-    /// Types declared with a layout. Beside these or instead of them there may
-    /// be nodes, in `types`.
+    /// Types declared with a layout. A spec can have these, or nodes in `types`, or both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declare: Option<DeclareDecl>,
-    /// The type nodes, each declared before it is used.
+    /// The type nodes. Each must be declared before it is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeDecl>,
     /// The tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<TagDecl>,
-    /// The struct copies, `!tbaa.struct` in LLVM.
+    /// The struct copies, which are `!tbaa.struct` nodes in LLVM.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<CopyDecl>,
     /// The expected answers.
@@ -43,11 +42,11 @@ pub struct Spec {
     pub expect: Vec<Expect>,
 }
 
-/// A type node. Others refer to it by its key, or by its name if it has none.
+/// A type node. Other entries refer to it by its key, or by its name if it has no key.
 ///
-/// Keys allow two types of one name, which metadata may have. A name is written as in `.ll` text,
-/// so that it may contain any bytes: `\` and two hexadecimal digits are a byte, and `\\` is a
-/// backslash. RON's own escapes are applied first, so it is `"\\FF"` in a spec, or `r"\FF"`.
+/// Keys distinguish types with the same name, which metadata may contain. Names are written as in
+/// `.ll` text and may contain any bytes: `\` with two hexadecimal digits is a byte, and `\\` is a
+/// backslash. RON resolves its own escapes first, so write `"\\FF"` or `r"\FF"`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum TypeDecl {
@@ -55,59 +54,59 @@ pub enum TypeDecl {
     Root {
         /// The name.
         name: String,
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
     },
     /// A root that no other module shares: a distinct node that refers to itself.
     AnonymousRoot {
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         key: String,
     },
     /// The root `!{}`.
     EmptyRoot {
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         key: String,
     },
     /// An old-format scalar.
     Scalar {
         /// The name.
         name: String,
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// A root or a scalar.
+        /// The key of the parent, which is a root or a scalar.
         parent: String,
     },
     /// An old-format struct or union.
     Struct {
         /// The name.
         name: String,
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// The fields, by ascending offset.
+        /// The fields, in ascending order of offsets.
         fields: Vec<FieldDecl>,
     },
-    /// A size-aware type: a scalar when it has no fields.
+    /// A size-aware type. Without fields, it is a scalar.
     Type {
         /// The name.
         name: String,
-        /// The key by which others name it.
+        /// The key by which other entries refer to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
-        /// A root or a size-aware type.
+        /// The key of the parent, which is a root or a size-aware type.
         parent: String,
         /// The size in bytes.
         size: u64,
-        /// The fields, by ascending offset.
+        /// The fields, in ascending order of offsets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         fields: Vec<SizedFieldDecl>,
     },
 }
 
 impl TypeDecl {
-    /// Returns what other entries call this type: its key, or else its name.
+    /// Returns the name by which other entries refer to this type: its key, or else its name.
     pub fn key(&self) -> &str {
         match self {
             TypeDecl::AnonymousRoot { key } | TypeDecl::EmptyRoot { key } => key,
@@ -118,7 +117,7 @@ impl TypeDecl {
         }
     }
 
-    /// Returns the name and type key of each field, with its offset.
+    /// Returns the name of each field, the key of its type, and its offset.
     pub(super) fn fields(&self) -> Vec<(&str, &str, u64)> {
         match self {
             TypeDecl::Struct { fields, .. } => {
@@ -136,11 +135,11 @@ impl TypeDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64)", into = "(String, String, u64)")]
 pub struct FieldDecl {
-    /// The field's name, for paths; empty if unknown.
+    /// The field's name, which paths use. Empty if it is unknown.
     pub name: String,
-    /// The key of the field's type; for an array, of the element's type.
+    /// The key of the field's type. For an array, it is the type of the elements.
     pub ty: String,
-    /// Bytes from the start of the struct.
+    /// The number of bytes from the start of the struct to the field.
     pub offset: u64,
 }
 
@@ -148,29 +147,29 @@ pub struct FieldDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "(String, String, u64, u64)", into = "(String, String, u64, u64)")]
 pub struct SizedFieldDecl {
-    /// The field's name, for paths; empty if unknown.
+    /// The field's name, which paths use. Empty if it is unknown.
     pub name: String,
-    /// The key of the field's type; for an array, of the element's type.
+    /// The key of the field's type. For an array, it is the type of the elements.
     pub ty: String,
-    /// Bytes from the start of the type.
+    /// The number of bytes from the start of the type to the field.
     pub offset: u64,
-    /// The bytes of the field; for an array, of the whole array.
+    /// The size of the field in bytes. For an array, it is the size of the whole array.
     pub size: u64,
 }
 
-/// An access tag. Its format is that of its base type.
+/// An access tag. It has the format of its base type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Tag", deny_unknown_fields)]
 pub struct TagDecl {
-    /// The name in expectations and commands. Two names may mean one tag.
+    /// The name that expectations and commands use. Two names may be for the same tag.
     pub name: String,
     /// The key of the base type.
     pub base: String,
     /// The key of the access type.
     pub access: String,
-    /// Bytes from the start of the base type.
+    /// The number of bytes from the start of the base type to the access.
     pub offset: u64,
-    /// Bytes accessed, in the size-aware format only; unknown when absent.
+    /// The size of the access in bytes, only in the size-aware format. Unknown when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// True if the memory is never modified while it can be read.
@@ -182,37 +181,37 @@ pub struct TagDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Copy", deny_unknown_fields)]
 pub struct CopyDecl {
-    /// The accesses, such as `(0, 4, "tag")`, in the order of their offsets: bytes from the start of
-    /// the copied memory, bytes copied, and the name of the tag.
+    /// The accesses, in ascending order of offsets, such as `(0, 4, "tag")`: the number of bytes
+    /// from the start of the copied memory, the number of bytes copied, and the name of the tag.
     pub entries: Vec<(u64, u64, String)>,
 }
 
-/// The expected answer to a query, by one rule or more.
+/// The expected answers to one query, by one or more rules.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The name of a tag, or with [`Spec::declare`] a path.
+    /// The name of a tag, or a path if the spec has [`Spec::declare`].
     pub a: String,
-    /// The name of another, or of the same.
+    /// The name or path of the second tag, which may be the same.
     pub b: String,
-    /// The answer by rule `llvm`.
+    /// The answer that rule `llvm` must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llvm: Option<AliasResult>,
-    /// The answer by rule `union`.
+    /// The answer that rule `union` must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union: Option<AliasResult>,
-    /// The answer by rule `union_strict`.
+    /// The answer that rule `union-strict` must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub union_strict: Option<AliasResult>,
-    /// The clause that decides, as a hint if the expectation fails.
+    /// The reason for the answer. It is reported if the expectation fails.
     pub why: String,
-    /// The LLVM version that confirmed the `llvm` answer, if not [`Spec::confirmed`].
+    /// The LLVM version that confirmed the `llvm` answer, if it differs from [`Spec::confirmed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
 }
 
 impl Expect {
-    /// Returns the answers that are given, each with its rule.
+    /// Returns the answers that the expectation contains, each with its rule.
     pub fn answers(&self) -> impl Iterator<Item = (AliasRule, AliasResult)> + use<> {
         let answers = [
             (AliasRule::Llvm, self.llvm),
@@ -223,7 +222,7 @@ impl Expect {
     }
 }
 
-/// Converts between a declaration and the tuple that it is written as.
+/// Implements the conversions between a declaration and the tuple as which it is written.
 macro_rules! written_as_tuples {
     ($($decl:ident { $($field:ident: $ty:ty),* })*) => {$(
         impl From<($($ty),*)> for $decl {
@@ -245,8 +244,8 @@ written_as_tuples! {
     SizedFieldDecl { name: String, ty: String, offset: u64, size: u64 }
 }
 
-/// RON as specs use it: `llvm: NoAlias` without a `Some` around it, and
-/// `Struct(name: ...)` without another pair of brackets.
+/// Returns the RON options for specs: `llvm: NoAlias` needs no `Some`, and `Struct(name: ...)`
+/// needs no second pair of brackets.
 pub(super) fn options() -> ron::Options {
     ron::Options::default()
         .with_default_extension(Extensions::IMPLICIT_SOME)

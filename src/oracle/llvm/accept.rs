@@ -1,36 +1,36 @@
-//! Decides whether LLVM's verifier accepts a tag, without walking every path to its end.
+//! Decides whether LLVM's verifier accepts a tag, without following every path to its end.
 //!
-//! The verifier walks from a tag's base to the access type, or in the old format to the root. A
-//! walk that reaches a known cursor continues as the cursor does, so the conditions of its [`Rest`]
-//! are computed only once, and not for each type of a deep chain.
+//! The verifier walks from a tag's base type to the access type, or in the old format to the root.
+//! A *cursor* is a type and offset on such a walk. From a known cursor on, every walk is the same,
+//! so the conditions of the verifier there ([`Rest`]) are computed only once per cursor.
 //!
-//! The verifier also rejects a type that occurs twice. This can be excluded at once if each type on
-//! the walk was added before the one that led to it; other rests are not used.
+//! The verifier also rejects a walk that visits a type twice. This cannot happen if each type was
+//! added before the type that led to it. Conditions are only used if that holds.
 
 use crate::graph::{Format, Graph, Shape, TagId};
 use crate::oracle::index::Index;
 use crate::wellformed::{Verdicts, Width, check_operands, comes_to, is_scalar};
 
-/// The most types on a path before the first known cursor. For a longer path, the verifier caches
-/// its results, which the index does not if it rejects the tag.
+/// The largest number of types on a path before the first known cursor. Longer paths are left to
+/// the verifier, which caches its results. The index caches nothing for a tag that it rejects.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptance {
     verdicts: Verdicts,
-    /// The demand of each cursor.
+    /// For each cursor, the conditions of the verifier from there on.
     rests: Vec<Rest>,
 }
 
-/// The demands of the types from a cursor on, up to a size-aware scalar or a root, on
-/// a tag that comes there.
+/// The conditions that the types from a cursor on impose on a tag whose walk comes there. The types
+/// end with a size-aware scalar or a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
-    /// Nothing beyond offset 0 at scalars.
+    /// None, except that the offset is 0 at scalars.
     Nothing,
-    /// An offset with this many bits.
+    /// The offset must be an integer with this many bits.
     Bits(u8),
-    /// The walk must be followed.
+    /// Not known: the verifier must follow the walk.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ impl Acceptance {
         self.joins(graph, index, tag).unwrap_or_else(|| self.verdicts.check(graph, tag).is_ok())
     }
 
-    /// Follows a tag's path to the first known cursor; `None` leaves it open.
+    /// Follows a tag's path to the first known cursor. Returns `None` if that does not decide.
     fn joins(&mut self, graph: &Graph, index: &Index, tag: TagId) -> Option<bool> {
         self.extend(graph, index);
         let operands = check_operands(graph, graph.tag_node(tag));
@@ -62,7 +62,7 @@ impl Acceptance {
                     (Rest::Unknown, _) => None,
                     (Rest::Bits(bits), _) if u32::from(bits) != offset.bits => Some(false),
                     _ if seen_access => Some(true),
-                    // The walk must come from the cursor to the start of the access type.
+                    // The walk must lead from the cursor to the start of the access type.
                     (_, Format::Old) => {
                         Some(end.is_some_and(|end| walks.forest.is_ancestor(end, cursor)))
                     }
@@ -85,7 +85,7 @@ impl Acceptance {
         None
     }
 
-    /// Computes the conditions of the new cursors. Each comes after those that it leads to.
+    /// Computes the conditions of new cursors. A cursor comes later than the ones that it leads to.
     fn extend(&mut self, graph: &Graph, index: &Index) {
         for cursor in self.rests.len() as u32..index.walks.forest.len() as u32 {
             let rest = self.rest(graph, index, cursor);

@@ -1,28 +1,28 @@
-//! The most generic tag of two, from their cursors.
+//! Computes the most generic tag of two: the tag that LLVM uses when it merges two accesses.
 //!
-//! Types on a walk are ever older. So the least common ancestor of the accessed types is the oldest
-//! among the places where the two walks meet and the accessed types themselves. No walk from one
-//! base type to the other returns, so that at most one tag meets the other's base.
+//! A tag's *walk* visits types from its base type on; a *cursor* is a type and offset on it. Each
+//! type on a walk is older than the one before, so the least common ancestor of the accessed types
+//! is the oldest of these two and the first common type. At most one walk visits both base types.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
-/// Returns the definition's result, without immutability, for two different regular tags of one
-/// root that may alias, given their cursors.
+/// Returns the definition's result, without immutability, for two different regular tags (see
+/// `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
     [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
 ) -> Option<Tag> {
     let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
-    // One is above the other, and so was added before it.
+    // One cursor is on the walk of the other, and so was added before it.
     let met = at_a.min(at_b);
     let common = index.walks.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
     let covers = |at, access| index.walks.ty(at) == access && access == common;
-    // A walk in the old format continues above the accessed type.
+    // In the old format, a walk continues from the accessed type to its ancestors.
     let old = whole.is_none_or(|whole| whole.format == Format::Old);
     let meets = |access, other| met == other && (old || index.walks.ty(other) >= access);
     if covers(at_a, access_a) {
@@ -37,7 +37,7 @@ pub(super) fn most_generic(
     whole
 }
 
-/// Returns the same for two regular tags that do not alias.
+/// Returns the result of the definition for two regular tags that do not alias.
 pub(super) fn of_apart(
     graph: &Graph,
     index: &Index,
@@ -53,22 +53,22 @@ pub(super) fn of_apart(
     whole(graph, graph.node_at(common))
 }
 
-/// Returns the same for any two tags that do not alias.
+/// Returns the result of the definition for any two tags that do not alias.
 pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
     let [a, b] = tags.map(|tag| TagParts::access(graph, graph.tag_node(tag)));
     whole(graph, least_common_type(graph, a?, b?).ok()??)
 }
 
-/// Returns the index of the type that a tag accesses.
+/// Returns the node index of the type that a tag accesses.
 fn access(graph: &Graph, tag: TagId) -> Option<u32> {
     Some(TagParts::access(graph, graph.tag_node(tag))?.index)
 }
 
-/// Returns the tag for a whole access to a type; `None` for a root.
+/// Returns the tag for an access to a whole object of a type, or `None` if the type is a root.
 pub(super) fn whole(graph: &Graph, ty: NodeId) -> Option<Tag> {
     let shape = Shape::of(graph, ty);
     let (base, access) = (TypeId(ty), TypeId(ty));
-    // LLVM writes this number.
+    // LLVM also writes this number as the size.
     let size = (shape.format == Format::New).then_some(Size::Bytes(u64::MAX));
     let whole = Tag { base, access, offset: 0, size, immutable: false, format: shape.format };
     (!shape.is_root()).then_some(whole)

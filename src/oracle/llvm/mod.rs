@@ -1,6 +1,6 @@
-//! Rule `llvm`: the definition, followed step by step.
+//! Rule `llvm`: follows LLVM's algorithm step by step. This is the *definition* of the rule.
 //!
-//! LLVM: `matchAccessTags` and what it calls, in
+//! In LLVM: `matchAccessTags` and the functions that it calls, in
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
 mod accept;
@@ -30,12 +30,12 @@ impl Rule for Llvm {
         }
     }
 
-    /// LLVM uses only the tags, not the sizes.
+    /// LLVM uses only the tags, and not the sizes of accesses.
     fn by_cursor(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         index.decide(a.tag?.index, b.tag?.index)
     }
 
-    /// The index knows the base type of every tag that has one.
+    /// Nothing is left to compute: the index has the base type of each tag for which it decides.
     fn by_base(&self, _: &Index, _: (Access, Access), _: &mut u64) -> Option<bool> {
         None
     }
@@ -81,17 +81,17 @@ impl Rule for Llvm {
     }
 }
 
-/// LLVM's decision on one order of two tags.
+/// The result of LLVM's algorithm for two tags in one order.
 enum Match {
     Same,
     DifferentRoots,
-    /// The least common type covers both, or a field leads to it.
+    /// All other cases, as `clause` says. `common` is the least common ancestor.
     Common {
         common: NodeId,
         clause: Clause,
     },
-    /// One walk meets the other tag's base at its offset, or one of the two accesses all of that
-    /// base: the other tag is the generic one for LLVM.
+    /// The walk from one base type reaches that of the tag given here, at its offset or with one of
+    /// the two accesses to the whole object. LLVM treats this tag as the more generic one.
     Meets(TagId),
 }
 
@@ -106,14 +106,14 @@ impl Match {
     }
 }
 
-/// The definition, on the tags that LLVM's verifier accepts.
+/// Returns the clause that decides by the definition. LLVM's verifier must accept the tags.
 fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
     let one_order = |a, b| match match_in_order(of, a, b) {
         None => Clause::Malformed,
         Some(Err(Crash)) => Clause::Crash,
         Some(Ok(found)) => found.clause(),
     };
-    // The two orders differ only on types that contain themselves.
+    // The order matters only for types that contain themselves.
     match one_order(a, b) {
         no if no.is_no_alias() => match one_order(b, a) {
             other if other.is_no_alias() => no,
@@ -123,7 +123,7 @@ fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
     }
 }
 
-/// LLVM: `MDNode::getMostGenericTBAA`.
+/// Returns the more generic tag. LLVM: `MDNode::getMostGenericTBAA`.
 fn most_generic(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
     match match_in_order(of, a, b)?.ok()? {
         Match::Same => of.graph.tag(a).ok(),
@@ -133,7 +133,7 @@ fn most_generic(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
     }
 }
 
-/// LLVM: `matchAccessTags`. `None` for a tag that the verifier rejects.
+/// Runs LLVM's `matchAccessTags`. Returns `None` if the verifier rejects a tag.
 fn match_in_order(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
     let Indexed { graph, index } = of;
     if a == b {
@@ -157,7 +157,7 @@ fn match_in_order(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Result<Match, C
     Some(decide())
 }
 
-/// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked.
+/// Runs LLVM's `mayBeAccessToSubobjectOf`, which walks from the base type of the tag `base`.
 fn subobject(
     graph: &Graph,
     base: &TagParts,
@@ -185,7 +185,7 @@ fn subobject(
         match step(graph, ty, &mut offset)? {
             Some(next) => ty = next,
             // The old format does not distinguish fields from parents, so the walk continues up to
-            // the root.
+            // the root and ends there.
             None if size_aware => return Err(Crash),
             None => return Ok(None),
         }

@@ -1,5 +1,5 @@
-//! The definition on types that are known to be sound, for which LLVM neither crashes nor visits a
-//! type twice: then it consists of four conditions for either order of the tags.
+//! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits one
+//! twice: four conditions for each order of the tags. `index.rs` defines *regular* tags.
 
 use super::tables::Llvm;
 use crate::graph::TagId;
@@ -7,8 +7,8 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::{Index, Role};
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Decides on two tags, at least one of which is not regular; `None` if a base type may be unsound,
-/// or the roots differ.
+/// Decides a query about two tags, at least one of which is not regular. Returns `None` if a base
+/// type may be unsound or the roots differ.
 pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;
@@ -20,17 +20,17 @@ pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Op
     Some(if may { Clause::Meets } else { Clause::Unrelated })
 }
 
-/// The place where a size-aware tag accesses memory.
+/// The type and offset at which a size-aware tag accesses memory.
 struct SizedTag {
     base: TypeIndex,
-    /// The type accessed, if that is the base type or an aggregate; for other regular tags it is
-    /// the scalar at the end of the walk.
+    /// The accessed type, if it is the base type or an aggregate. `None` for other regular tags,
+    /// which access the scalar at the end of the walk from the base type.
     access: Option<TypeIndex>,
     offset: u64,
 }
 
 impl SizedTag {
-    /// Reads a tag, with its root; `None` if its base type may not be sound.
+    /// Reads a tag and its root. Returns `None` if its base type may not be sound.
     fn of(tables: &Llvm, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
         let base = index.base(tag.index)?;
         match index.role(tag.index) {
@@ -50,11 +50,11 @@ impl SizedTag {
         self.access == Some(self.base)
     }
 
-    /// Returns whether LLVM answers `MayAlias` when it walks from this tag's base type.
+    /// Returns whether LLVM answers `MayAlias` when it starts at this tag's base type.
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
-        // All ancestors of a regular tag's access type are scalars.
+        // All ancestors of the type that a regular tag accesses are scalars, so none needs a test.
         let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));
         if self.is_whole() && below {
             return true;

@@ -1,14 +1,14 @@
-//! LLVM's steps through the type DAG, and the cases where LLVM would crash.
+//! The steps of LLVM's algorithm through the DAG of types, and the cases in which LLVM crashes.
 
 use crate::graph::{Format, Graph, NodeId, Operand, Shape};
 use crate::table::HashMap;
 
-/// LLVM would read an operand that is not there, recurse without end, or stop with a fatal error.
+/// LLVM would read a missing operand, recurse without end, or stop with a fatal error.
 #[derive(Debug)]
 pub(super) struct Crash;
 
-/// Moves into the last field that does not start after `offset`, and makes
-/// `offset` relative to it; `None` past the last type.
+/// Moves from a type to its last field that begins at or before `offset`, and makes `offset`
+/// relative to that field. Returns `None` if the type leads nowhere.
 ///
 /// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
@@ -20,7 +20,7 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
         Format::New if shape.len < 6 => return Ok(None),
         Format::New => {}
     }
-    // The verifier rejects offsets before the first field.
+    // The verifier rejects an offset before the first field.
     let (at, start) = shape.field_at(graph, ty, *offset).ok_or(Crash)?;
     *offset -= start;
     Ok(graph.operand(ty, at).and_then(Operand::node))
@@ -36,7 +36,7 @@ pub(super) fn least_common_type(
 ) -> Result<Option<NodeId>, Crash> {
     let parent = |ty| Shape::of(graph, ty).parent(graph, ty);
     let height = |ty| {
-        // A chain longer than the graph is cyclic.
+        // A chain of parents that is longer than the graph contains a cycle.
         let above = std::iter::successors(Some(ty), |&ty| parent(ty));
         let height = above.take(graph.node_count() + 1).count();
         if height > graph.node_count() { Err(Crash) } else { Ok(height) }
@@ -61,12 +61,12 @@ pub(super) fn least_common_type(
     Ok(Some(a))
 }
 
-/// Returns whether `wanted` is the type of a field of `ty`, or of a field of a field, and so on.
+/// Returns whether `wanted` is the type of a field of `ty`, or of a field inside such a field.
 ///
-/// LLVM: `hasField`, which visits a type once for every path to it and does
-/// not notice a type that contains itself.
+/// LLVM's `hasField` visits a type once for every path that leads to it, and does not detect a type
+/// that contains itself.
 pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<bool, Crash> {
-    // For each type seen, whether all its fields have been visited.
+    // For each type that was visited: whether all its fields have been visited too.
     let mut done = HashMap::from([(ty, false)]);
     let mut open = vec![(ty, fields(graph, ty)?.into_iter())];
     while let Some((node, rest)) = open.last_mut() {
@@ -88,10 +88,10 @@ pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<boo
     Ok(false)
 }
 
-/// LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
+/// Returns the fields' types. LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
 fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
-    // LLVM subtracts the operands before the first field without looking.
+    // LLVM subtracts the number of operands before the first field without checking it.
     let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;
     (0..operands / shape.stride())
         .map(|field| graph.operand(ty, shape.field(field)).and_then(Operand::node).ok_or(Crash))

@@ -1,26 +1,26 @@
-//! The index of tags under rule `llvm`.
+//! Adds tags to the index for rule `llvm`.
 //!
-//! **Scalars.** Two tags that the verifier accepts and that access scalars are regular: they may
-//! alias iff their roots differ, or one tag's cursor lies on the other's walk:
+//! A tag's *walk* visits types from its base type on. A *cursor* is a type and offset on a walk,
+//! and a tag's cursor is the first on its walk. Accepted tags that access **scalars** are
+//! *regular*: two may alias iff their roots differ or the cursor of one is on the walk of the
+//! other, because:
 //!
-//! - *A whole tag covers its descendants.* A tag that ends at a descendant walks up through the
-//!   whole tag's scalar, which is its cursor.
-//! - *A walk meets the other's base at the other's offset*: at its cursor. If it meets the base at
-//!   another offset, the answer is no, and no cursor can lie on the other walk: a walk that came
-//!   back to the base would visit it twice, which the verifier rejects. A base that is accessed
-//!   whole, or is what the walk accesses, is a scalar, which the verifier only allows to be met at
-//!   offset 0.
+//! - *A tag of a whole scalar aliases its descendants.* Their walks continue up to that scalar.
+//! - *A walk that reaches the other's base type at the other's offset* is at the other's cursor. At
+//!   another offset, LLVM answers no, and neither cursor is on the other walk: that walk would
+//!   visit the base type twice, which the verifier rejects. A base type that is accessed whole, or
+//!   that the walk accesses, is a scalar, which the verifier accepts only at offset 0.
 //!
-//! The old format does not distinguish fields from parents: the walk continues from the scalar.
+//! In the old format, a walk continues above the scalar, because fields and parents look the same.
 //!
-//! **Aggregates.** The definition decides on tags that access aggregates. It answers
-//! `MayAlias` only if one base type lies in the other, or in what that one's ancestors
-//! hold: the walk from one base meets the other's, the other's lies in what is accessed,
-//! or a whole access covers a descendant.
+//! The definition decides for tags that access **aggregates**. It answers `MayAlias` only if a base
+//! type is inside the other or inside a type that the other's ancestors contain: the walk from one
+//! base type reaches the other, the accessed type contains the other, or a whole access covers a
+//! descendant.
 //!
-//! **The rest**, for which a base type alone decides nothing: tags whose walk ends at another
-//! scalar than they access (LLVM crashes on those), with parents that are not scalars, with types
-//! that are not sound, or that were added once both formats are under their root.
+//! For **the rest**, a base type alone decides nothing: tags whose walk ends at a scalar that they
+//! do not access (LLVM crashes on them), tags with parents that are not scalars or with unsound
+//! types, and tags that were added when their root had types of both formats.
 
 use super::accept::Acceptance;
 use super::steps::step;
@@ -30,21 +30,21 @@ use crate::oracle::types::TypeIndex;
 use crate::table::HashMap;
 use crate::wellformed::{comes_to, is_scalar};
 
-/// Rule `llvm`: the facts about a graph's tags that the index does not have.
+/// Data of rule `llvm` about the tags of a graph, in addition to the index.
 #[derive(Clone, Debug, Default)]
 pub(in crate::oracle) struct Llvm {
     acceptance: Acceptance,
-    /// The format of accepted tags under each root; `None` for both.
+    /// The format of the accepted tags under each root, or `None` if there are both.
     formats: HashMap<u32, Option<Format>>,
-    /// For each tag that is not regular, the type and offset that it accesses, if its base type
-    /// determines them.
+    /// The type and offset that each tag of the role *other* accesses, if the base type determines
+    /// them.
     pub(super) aggregates: Vec<Option<(TypeIndex, u64)>>,
-    /// True if some cursor's successor has a type added later than its own.
+    /// True if some cursor leads to a type that was added later than the cursor's own type.
     pub(super) unordered: bool,
 }
 
 impl Llvm {
-    /// Adds the graph's next tag to the index.
+    /// Adds the next tag of the graph to the index.
     pub(super) fn add_tag(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
         let Ok(parts) = TagParts::of(graph, graph.tag_node(tag)) else {
             return index.push_rejected();
@@ -53,19 +53,19 @@ impl Llvm {
             return index.push_rejected();
         }
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
-            // Size-aware parents form a cycle, which the verifier does not see. No other access
-            // type is known to share an ancestor with it.
+            // The size-aware parents form a cycle, which the verifier does not detect. No other
+            // access type is known to share an ancestor with this one.
             return self.push_other(index, parts.access.index, None);
         };
-        // With both formats under one root, a walk may meet what LLVM's would not. Tags that were
-        // added before the second format have only one.
+        // If a root has types of both formats, our walks may reach types that LLVM's do not. Tags
+        // that were added before the second format have only one.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);
         if known.is_none() {
             return self.push_other(index, root, None);
         }
-        // All accepted old-format tags are regular, except those on which LLVM crashes.
+        // All accepted tags of the old format are regular, except those on which LLVM crashes.
         let mut base = None;
         if parts.format == Format::New {
             index.types.extend(graph);
@@ -90,7 +90,7 @@ impl Llvm {
     }
 
     /// Returns whether the base type of an accepted tag determines where it may access an
-    /// aggregate: its walk reaches the place, and its parents are scalars.
+    /// aggregate: the walk reaches the aggregate, and the aggregate's parents are scalars.
     fn arrives(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> bool {
         let access = parts.access;
         let parent = Shape::of(graph, access).parent(graph, access);
@@ -100,7 +100,7 @@ impl Llvm {
         {
             return false;
         }
-        // The fields at the start of the access type do not matter here.
+        // A field at the start of the access type does not matter: the walk must only get here.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -108,12 +108,12 @@ impl Llvm {
         cursor.is_some_and(|cursor| comes_to(graph, &index.walks, cursor, end))
     }
 
-    /// Adds the walk of an accepted tag that accesses a scalar, and returns its cursor; `None` if
-    /// the definition must decide.
+    /// Adds the walk of an accepted tag that accesses a scalar, and returns its cursor. Returns
+    /// `None` if the definition must decide.
     fn regular(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> Option<u32> {
         let start = (parts.base.index, parts.offset.value);
         if parts.format == Format::Old {
-            // The verifier saw that the walk goes up to the root.
+            // The verifier has checked that the walk leads up to the root.
             return self.add_walk(graph, index, start, after_old);
         }
         if !is_scalar(graph, parts.access) {
@@ -124,8 +124,8 @@ impl Llvm {
         comes_to(graph, &index.walks, cursor, end).then_some(cursor)
     }
 
-    /// Adds the cursors from `start` on until one is known or is the last; `None` if `next` cannot
-    /// continue.
+    /// Adds cursors from `start` on, until one is known or the walk ends. Returns the first cursor,
+    /// or `None` if `next` cannot continue.
     fn add_walk(
         &mut self,
         graph: &Graph,
@@ -144,10 +144,10 @@ impl Llvm {
     }
 }
 
-/// The next place on a walk; `None` at the end.
+/// The next type and offset on a walk, or `None` at its end.
 type Next = Option<(NodeId, u64)>;
 
-/// Returns the cursor after one on an accepted old-format walk.
+/// Returns the type and offset that follow on the walk of an accepted old-format tag.
 fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     if Shape::of(graph, ty).is_root() {
         return Some(None);
@@ -156,7 +156,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     Some(Some((next, offset)))
 }
 
-/// Returns the cursor after a size-aware one: down to a scalar, then up.
+/// Returns the type and offset that follow in the new format: down to a scalar, then up.
 fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {

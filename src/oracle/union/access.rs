@@ -1,4 +1,4 @@
-//! An access, as the union rules read it.
+//! The form in which the union rules use an access: types, offset and size.
 
 use crate::access::Access;
 use crate::extent::{Size, leaves};
@@ -7,19 +7,19 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// An access whose tag has been read and is sound.
+/// An access whose tag is well formed and has only sound types.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     pub(super) base: TypeIndex,
     pub(super) access: TypeIndex,
     pub(super) offset: u64,
-    /// `None` for an old-format tag without an access size: the access is as large as the last
-    /// field of its path.
+    /// `None` for an old-format tag if the access has no size of its own. The access is then as
+    /// large as the last field of its path.
     pub(super) size: Option<Size>,
 }
 
 impl Resolved {
-    /// Reads an access, or returns why nothing is known about it.
+    /// Reads an access. Fails with the reason if nothing is known about the access.
     pub(super) fn new(types: &Types, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
         let tag = access.tag.ok_or(Clause::NoTag)?;
         if !graph.owns_tag(tag) {
@@ -30,7 +30,7 @@ impl Resolved {
         let (Some(base), Some(of_access)) = (sound(tag.base), sound(tag.access)) else {
             return Err(Clause::Malformed);
         };
-        // A root has no format of its own.
+        // A root has no format, so only formats of other types can differ.
         let formats = [base, of_access].map(|ty| types.get(ty).format);
         if let [Some(base), Some(access)] = formats
             && base != access
@@ -41,7 +41,7 @@ impl Resolved {
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
-    /// Reads the tag of a cursor.
+    /// Reads a regular tag, given its cursor: the base type and offset at which its path begins.
     pub(super) fn regular(
         graph: &Graph,
         index: &Index,
@@ -57,7 +57,7 @@ impl Resolved {
         Some(Resolved { base, access, offset, size })
     }
 
-    /// Returns the format of an access's types. A root itself has none.
+    /// Returns the format of an access's types. A type that is a root has no format.
     pub(super) fn format(&self, types: &Types) -> Format {
         let format = |ty| types.get(ty).format;
         format(self.access).or(format(self.base)).unwrap_or(Format::Old)
@@ -67,13 +67,13 @@ impl Resolved {
         self.base == self.access
     }
 
-    /// Returns whether a path that ends at `ty` ends at an object of this access.
+    /// Returns whether a path that ends at `ty` ends at an object of this access's base type.
     pub(super) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
         ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
     }
 
-    /// Returns whether a known size leaves the base type on every path, the shortest
-    /// included: then the tag does not describe the access.
+    /// Returns whether an access of known size extends past its base type on every path, even the
+    /// shortest. Then the tag does not describe the access.
     pub(super) fn leaves(&self, types: &Types) -> bool {
         let base = types.get(self.base);
         base.format == Some(Format::New) && leaves(self.size, self.offset, base.far)

@@ -1,31 +1,31 @@
-//! Paths as chains of steps that share their beginnings.
+//! Stores paths as linked lists of steps. Paths with the same beginning share its steps.
 
 use crate::oracle::types::TypeIndex;
 
-/// The last step of a path.
+/// A path, represented by its last step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Link(u32);
 
 impl Link {
-    /// The path without a step.
+    /// The path without steps.
     pub(super) const START: Link = Link(u32::MAX);
 }
 
-/// Every step taken in a query, each with its predecessor; empty if paths are not requested.
+/// All steps of a query, each with the step before it. Empty if paths are not requested.
 #[derive(Debug)]
 pub(super) struct PathArena {
     steps: Vec<(Link, TypeIndex, u32)>,
-    /// True if the steps are requested.
+    /// True if paths are requested.
     pub(super) asked: bool,
 }
 
 impl PathArena {
-    /// Returns an arena that stores the steps if they are requested.
+    /// Returns an arena that stores steps if `asked` is true.
     pub(super) fn new(asked: bool) -> PathArena {
         PathArena { steps: Vec::new(), asked }
     }
 
-    /// Goes on from `link` through field number `field` of `ty`.
+    /// Extends the path `link` by the field with index `field` of `ty`.
     pub(super) fn step(&mut self, link: Link, ty: TypeIndex, field: usize) -> Link {
         if !self.asked {
             return Link::START;
@@ -34,7 +34,7 @@ impl PathArena {
         Link(self.steps.len() as u32 - 1)
     }
 
-    /// Returns the steps up to `link`: a type and the number of its field.
+    /// Returns the steps of a path. Each is a type and the index of one of its fields.
     pub(super) fn path(&self, link: Link) -> Vec<(TypeIndex, usize)> {
         let mut steps = Vec::new();
         let mut next = link;

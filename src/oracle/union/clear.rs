@@ -1,9 +1,9 @@
-//! Clear walks: paths through fields that no other field overlaps.
+//! Clear walks: paths from a tag's base type through fields that no other field overlaps.
 //!
-//! A tag whose walk reaches its scalar through clear fields only is regular: only one path leads
-//! from its base to its bytes. So its cursors are those of rule `llvm`, and two regular tags of one
-//! root and format share a byte iff one's cursor lies on the other's walk. (This is the theorem
-//! that both rules agree if nothing overlaps.)
+//! If a tag's walk reaches its scalar only through clear fields, only one path leads from its base
+//! type to its bytes. The tag is then *regular*, and its *cursor* is its base type and offset, as
+//! for rule `llvm`. Two regular tags of one root and format share a byte iff the cursor of one is
+//! on the walk of the other. (Both rules agree if no fields overlap.)
 
 use super::access::Resolved;
 use crate::extent::Size;
@@ -11,8 +11,8 @@ use crate::graph::Format;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Returns the cursor of a tag that reaches one scalar through clear fields; `Some(None)` if the
-/// clear walk leads elsewhere.
+/// Returns the cursor of a tag whose clear walk reaches its scalar. Returns `Some(None)` if the
+/// clear walk leads elsewhere, and `None` if there is no clear walk or no scalar.
 pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>> {
     if !index.types.get(access.access).scalar {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>
         !ty.scalar && ty.format.is_some()
     };
     let arrives = match types.get(access.access).format {
-        // Whatever a scalar is, its ancestors are.
+        // An old-format path that ends at a scalar also ends at the scalar's ancestors.
         Some(Format::Old) => true,
         _ if is_aggregate(cursor) => forest.parent(forest.climb(cursor, is_aggregate)) == Some(end),
         _ => cursor == end,
@@ -33,14 +33,14 @@ pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>
     Some((arrives && forest.is_ancestor(end, cursor)).then_some(cursor))
 }
 
-/// Returns the largest size of an access by a tag with a cursor that touches only the scalar; 0 in
-/// the old format, where it is unknown.
+/// Returns the largest size of an access that touches only the scalar at the end of the walk, or 0
+/// in the old format, where this size is unknown.
 pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     let far = types.get(access.access).far.min(u32::MAX.into()) as u32;
     access.format(types).choose(0, far)
 }
 
-/// Returns whether a tag with a cursor accesses only its scalar.
+/// Returns whether an access by a tag with a cursor touches only the scalar.
 pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     match access.size {
         None => true,
@@ -49,14 +49,14 @@ pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     }
 }
 
-/// Adds a clear walk to a root, and returns the cursor at its start.
+/// Adds a clear walk up to the root, and returns the cursor at its start.
 fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
     let types = &index.types;
     index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
-/// Returns the next place on a clear walk; `Some(None)` after a root, or if nothing is at the
-/// offset; `None` if the walk is not clear.
+/// Returns the next type and offset on a clear walk. Returns `Some(None)` after a root or if there
+/// is nothing at the offset, and `None` if the walk is not clear.
 fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
     let of_type = types.get(ty);
     if of_type.format.is_none() {
@@ -65,7 +65,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     if of_type.scalar {
         let parent = types.parent(ty)?;
         let above = types.get(parent);
-        // Only a text puts a scalar below an aggregate, or gives it no byte.
+        // Only text input can have an aggregate as a scalar's parent, or a scalar of no bytes.
         let proper = (above.scalar || above.format.is_none())
             && (of_type.size != 0 || of_type.format == Some(Format::Old));
         return proper.then_some((offset == 0).then_some((parent, 0)));
@@ -74,7 +74,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 
-/// Returns whether the clear walk of an access passes an object of another.
+/// Returns whether the clear walk of `access` passes an object of the access `object`.
 pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
     let (mut ty, mut rest) = (access.base, access.offset);
     while ty != access.access || rest != 0 {

@@ -1,4 +1,4 @@
-//! The definition of both rules: what each access denotes, and whether two such sets of bytes meet.
+//! The definition of both union rules, which compares bytes. `mod.rs` defines paths p, q and r.
 
 use std::borrow::Cow;
 
@@ -18,17 +18,17 @@ use crate::oracle::limits::{Budget, Exhausted, STEPS, STORED_PATHS};
 use crate::oracle::rule::{Decision, Meeting};
 use crate::oracle::types::{Stride, Types, elements, slot_of};
 
-/// The paths that a tag denotes: at least one.
+/// The paths of a tag. There is at least one.
 #[derive(Clone, Debug)]
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
     Inferred(Inferred),
-    /// More than are stored.
+    /// There are more paths than can be stored.
     Large,
 }
 
 impl Denotation {
-    /// Computes the paths of a tag (`None` if there is none), and the number of steps taken.
+    /// Computes the paths of a tag, or `None` if there are none. Also returns the number of steps.
     pub(super) fn new(
         types: &Types,
         access: &Resolved,
@@ -48,7 +48,7 @@ impl Denotation {
         (found, STEPS - budget.left())
     }
 
-    /// Drops paths that are too many to store for each of many tags.
+    /// Drops the paths if there are too many to store them for each of many tags.
     pub(super) fn kept(self) -> Denotation {
         let places = match &self {
             Denotation::Sized(paths) => paths.len(),
@@ -59,26 +59,26 @@ impl Denotation {
     }
 }
 
-/// One of two accesses, and its tag's paths; `None` for a regular tag, which has one clear path.
+/// An access and the paths of its tag, or `None` if the tag is regular, which means one clear path.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
 
 type Sides<'d> = (Side<'d>, Side<'d>);
 
-/// The place where two accesses meet, and the path p that leads there.
+/// A comparison of two accesses, and the path p of the outer access that it is about.
 type Seen = (Link, Witness);
 
-/// The definition, on the types of a graph.
+/// The definition of a union rule, for the types of one graph.
 #[derive(Clone, Copy)]
 pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
-    /// True if the paths are requested.
+    /// True if the answer must contain the paths.
     pub(super) explained: bool,
     /// True for rule `union-strict`.
     pub(super) strict: bool,
 }
 
 impl UnionDefinition<'_> {
-    /// Decides on two accesses of different tags by their tags alone.
+    /// Decides without paths, if possible. The two accesses must have different tags.
     pub(super) fn by_tags(&self, a: &Resolved, b: &Resolved) -> Option<Clause> {
         let types = self.types;
         let covers =
@@ -94,7 +94,7 @@ impl UnionDefinition<'_> {
         }
     }
 
-    /// Decides on two accesses that denote something.
+    /// Decides by paths. Both accesses must have at least one.
     pub(super) fn by_paths(&self, sides: Sides<'_>) -> Decision {
         if let Some(may) = self.at_once(sides).filter(|_| !self.explained) {
             return if may { Clause::Overlap } else { Clause::Apart }.into();
@@ -112,7 +112,7 @@ impl UnionDefinition<'_> {
             found.unwrap_or(Clause::Limit.into())
         };
         let mut decision = overlap(false);
-        // Accesses that share no byte by any path share none by fewer.
+        // If no paths share a byte, none do for `union-strict`, which compares fewer.
         if self.strict && decision.is_may() {
             let counted = overlap(true);
             decision = match decision.clause {
@@ -125,12 +125,12 @@ impl UnionDefinition<'_> {
         Decision { steps, ..decision }
     }
 
-    /// Decides without a search, which most pairs need not.
+    /// Decides without a search if possible, which it is for most pairs.
     fn at_once(&self, (a, b): Sides<'_>) -> Option<bool> {
         let types = self.types;
         let (outer, inner) = if types.may_hold(a.0.base, b.0.base) { (a, b) } else { (b, a) };
         let old = outer.0.format(types) == Format::Old;
-        // A regular tag has only one path.
+        // A regular tag has only one path, so it is enough to follow that one.
         if outer.0.base != inner.0.base
             && outer.1.is_none()
             && is_within(types, &outer.0)
@@ -190,8 +190,8 @@ impl UnionDefinition<'_> {
         Ok(Decision { meeting: apart, ..clause.into() })
     }
 
-    /// Returns the paths of an access; computes them again with all their steps if these are
-    /// requested.
+    /// Returns the paths of an access. If the answer must contain the steps, computes the paths
+    /// again.
     fn paths<'d>(
         &self,
         (access, known): Side<'d>,
@@ -210,8 +210,8 @@ impl UnionDefinition<'_> {
         }
     }
 
-    /// Compares each p with the objects on its path, beyond its end, or in other fields that share
-    /// no byte with its own.
+    /// For rule `union-strict`: compares each path p of `a` with the objects of `b` on p, after its
+    /// end, or in other fields that share no byte with p's field.
     fn search_along(
         &self,
         a: &Resolved,
@@ -299,7 +299,7 @@ impl UnionDefinition<'_> {
     }
 }
 
-/// A side of the old format.
+/// Returns a side with its paths, in the form for the old format.
 fn inferred((access, known): Side<'_>) -> inferred::Side<'_> {
     match known {
         Some(Denotation::Inferred(places)) => (access, Some(places)),
@@ -311,7 +311,7 @@ fn byte_range(pattern: &Pattern) -> ByteRange {
     let end = pattern.start + pattern.len;
     let array = |&Stride { step, last }: &Stride| {
         let count = last + 1;
-        // Some elements of an array without end may have been cut.
+        // If an array has no end, some of its elements may have been cut off.
         let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
         Elements {
             stride: u64::try_from(step).unwrap_or(u64::MAX),

@@ -1,8 +1,8 @@
-//! The size-aware paths of a tag.
+//! Finds the size-aware paths of a tag.
 //!
-//! All paths of a tag have one collapsed offset, so they only differ in the arrays that they cross:
-//! in their strides. For rule `union-strict` the same search also tracks where q may have left the
-//! path of p: [`Tracked`].
+//! All paths of a tag have the same *collapsed offset*: the offset with all array indices 0. So
+//! they differ only in the strides of the arrays that they cross. `mod.rs` explains the paths p and
+//! q: for rule `union-strict`, this search also finds where q may leave p ([`Tracked`]).
 
 use std::ops::Range;
 
@@ -14,69 +14,69 @@ use crate::extent::{Size, UNBOUNDED};
 use crate::oracle::limits::{Budget, Exhausted, STRICT_ELEMENTS};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
-/// An object in a base type, or in all elements of the arrays around it.
+/// An object inside a base type. If arrays contain it, this is one object per element.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Object {
     pub(super) ty: TypeIndex,
-    /// The bytes that are its own, for a flexible array inside it.
+    /// The size of its slot, which limits a flexible array inside it.
     pub(super) slot: u128,
-    /// Bytes from the start of the base type, with all array indices 0.
+    /// The offset from the start of the base type, with all array indices 0.
     pub(super) at: u64,
-    /// The arrays around it.
+    /// The arrays that contain it.
     pub(super) strides: Vec<Stride>,
 }
 
-/// The object at which q leaves the path of p.
+/// The object at which the path q leaves the path p.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Left {
     pub(super) object: Object,
     pub(super) by: Leaving,
 }
 
-/// The step by which q leaves the path of p at an object.
+/// The way in which q leaves p at an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Leaving {
-    /// q ends there.
+    /// q ends at the object.
     End,
-    /// q takes another field than p. p's field has this number.
+    /// q continues by another field than p. The number is the index of p's field.
     Field(usize),
-    /// q takes the object as an element of an array, and p takes another element. The bytes of p
-    /// are `shift` bytes after those that its tag describes.
+    /// The object is an array element that q takes, and p takes another one. The bytes of p begin
+    /// `shift` bytes after those that its tag describes.
     Element { shift: u64 },
 }
 
-/// The facts about a path that rule `union-strict` needs.
+/// The facts about a path p that rule `union-strict` needs.
 #[derive(Clone, Debug)]
 pub(super) struct Tracked {
-    /// The object at which the path ends, from which q may continue.
+    /// The object at which p ends. q may continue from there.
     pub(super) end: Object,
-    /// The object at which q left the path earlier, and the path up to there.
+    /// The object at which q left p, if it did so before p's end, and the path up to there.
     pub(super) left: Option<(Left, Link)>,
 }
 
-/// A path of a tag, with all elements of the arrays that it crosses.
+/// A path of a tag. It represents all elements of the arrays that it crosses.
 #[derive(Clone, Debug)]
 pub(super) struct Denoted {
-    /// The arrays whose element the tag does not determine.
+    /// The arrays for which the tag does not determine the element.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
     pub(super) tracked: Option<Box<Tracked>>,
 }
 
-/// A place on a path, without the array elements that lead to it.
+/// A position on a path. Array elements are included only as far as `fixed` says.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct PathPlace {
     slot: u128,
-    /// Collapsed offset.
+    /// The collapsed offset.
     at: u64,
-    /// The part of the offset that selects array elements, as far as the tag determines them.
+    /// The offset including the array elements that the tag determines.
     fixed: u64,
     left: Option<Left>,
 }
 
-/// Returns the paths of an access: those with its collapsed offset, or if there are none, those
-/// with its displacement. For rule `union-strict`, `tracked` is the access whose objects q looks
-/// for.
+/// Returns the paths of an access at its offset, which is read as collapsed. If there are none,
+/// reads the offset as one that includes element indices. For rule `union-strict`, `tracked` is the
+/// other access, whose objects q leads to.
 pub(super) fn denoted(
     types: &Types,
     access: &Resolved,
@@ -95,7 +95,7 @@ pub(super) fn denoted(
     Ok(Vec::new())
 }
 
-/// Returns the strides of a path that crosses only clear fields, so that it is the only one.
+/// Returns the strides of a regular tag's path, which is its only one and has clear fields only.
 pub(super) fn on_clear_walk(types: &Types, access: &Resolved) -> Vec<Stride> {
     let (mut ty, mut rest, mut strides) = (access.base, access.offset, Vec::new());
     while ty != access.access
@@ -114,7 +114,7 @@ struct Search<'w> {
     types: &'w Types,
     access: &'w Resolved,
     tracked: Option<&'w Resolved>,
-    /// True if the offset leaves element indices out.
+    /// True if the tag's offset is read as collapsed: array elements do not add to it.
     folded: bool,
     arena: &'w mut PathArena,
     budget: &'w mut Budget,
@@ -139,7 +139,7 @@ impl Search<'_> {
                 if place.left.is_none()
                     && let Some(b) = self.tracked.filter(|b| b.has_object(types, ty))
                 {
-                    // The end of q is seen as an object of b.
+                    // At the end of q there is an object of b, so store b's base type.
                     let left = self.leave(b.base, &place, &way, Leaving::End);
                     let way = Way { left: way.link, ..way.clone() };
                     self.step(ty, &left, &way)?;
@@ -150,20 +150,20 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Returns the place of a p whose path q leaves there.
+    /// Returns the position with the note that q leaves p there.
     fn leave(&self, ty: TypeIndex, at: &PathPlace, way: &Way, by: Leaving) -> PathPlace {
         let strides = way.strides.clone();
         let object = Object { ty, slot: at.slot, at: at.at, strides };
         PathPlace { left: Some(Left { object, by }), ..at.clone() }
     }
 
-    /// Goes on into each field that may lead to the end.
+    /// Continues into each field that may lead to the end of the path.
     fn step(&mut self, ty: TypeIndex, place: &PathPlace, way: &Way) -> Result<(), Exhausted> {
         let types = self.types;
         let Some(rest) = self.access.offset.checked_sub(place.fixed) else { return Ok(()) };
         for (number, field) in types.fields(ty).iter().enumerate() {
             self.budget.spend()?;
-            // Offsets ascend.
+            // The offsets of fields never decrease.
             if field.offset > rest {
                 break;
             }
@@ -181,9 +181,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns whether q may leave the path of p where the two share no bytes, and still reach
-    /// bytes of p: bytes outside their field or element, or bytes that an object of b reaches from
-    /// its own.
+    /// Returns whether q may leave p at fields that share no bytes, and still reach bytes of p.
+    /// This requires that bytes of p are outside p's field or element, or that the bytes of an
+    /// object of b are outside q's.
     fn may_part(&self) -> bool {
         let (types, access) = (self.types, self.access);
         let keeps = |size| {
@@ -192,15 +192,14 @@ impl Search<'_> {
         self.tracked.is_some() && !access.size.and_then(Size::bytes).is_some_and(keeps)
     }
 
-    /// Returns whether an object of b may be in another field that shares no byte with field
-    /// `taken`.
+    /// Returns whether an object of b may be in a field that shares no byte with field `taken`.
     fn others_hold(&mut self, ty: TypeIndex, taken: usize) -> Result<bool, Exhausted> {
         let (types, Some(b)) = (self.types, self.tracked) else { return Ok(false) };
         self.budget.look(types.fields(ty).len())?;
         Ok(others(types, ty, taken).any(|(_, other)| types.may_hold(other.ty, b.base)))
     }
 
-    /// Continues into a field, or into each element of it, that may lead to the end.
+    /// Continues into a field, or into those of its elements that may lead to the end of the path.
     fn enter(
         &mut self,
         (ty, number): (TypeIndex, usize),
@@ -232,7 +231,7 @@ impl Search<'_> {
         let slot = slot_of(types, field, array);
         for element in least..=most {
             self.budget.spend()?;
-            // No more than `inside`.
+            // This is at most `inside`, so it fits in 64 bits.
             let fixed = begin + element as u64 * step;
             let at = if self.tracked.is_some() { collapsed } else { fixed };
             let next = PathPlace { slot, at, fixed, left: place.left.clone() };
@@ -256,7 +255,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// A path that ends at a place.
+    /// Returns the path that ends at a position.
     fn end(&self, ty: TypeIndex, place: &PathPlace, way: Way) -> Denoted {
         let tracked = self.tracked.map(|_| {
             let left = place.left.clone().map(|left| (left, way.left));
@@ -269,29 +268,29 @@ impl Search<'_> {
     }
 }
 
-/// Takes a run of elements that q may take, the strides of p, and the number of q's field.
+/// Receives elements that q may take, the strides of p, and the index of q's field.
 type OnRun<'f> = &'f mut dyn FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>;
 
-/// The field, and its element, that p takes at a type.
+/// The field of a type, and the element of that field, by which p continues.
 struct Taken<'t> {
     types: &'t Types,
-    /// The access whose objects q looks for.
+    /// The other access, whose objects q leads to.
     b: &'t Resolved,
     ty: TypeIndex,
     number: usize,
     array: Option<Stride>,
     place: &'t PathPlace,
-    /// The first, if the tag leaves the index open.
+    /// The index of the element. It is 0 if the tag does not determine the index.
     element: u128,
     folded: bool,
 }
 
 impl Taken<'_> {
-    /// Calls `found` with each run of elements that share no byte with p's element, in the same
-    /// field or in another field that shares bytes with it.
+    /// Calls `found` for each sequence of elements that share no byte with p's element. They are in
+    /// the same field or in another field that shares bytes with it.
     ///
-    /// Arrays around the type are not among the strides: if the two take different elements there,
-    /// q has already left the path of p.
+    /// Arrays that contain the type do not add strides: if p and q took different elements there, q
+    /// has already left p.
     fn leave(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
         let types = self.types;
         let fields = types.fields(self.ty);
@@ -311,7 +310,7 @@ impl Taken<'_> {
                     true => 0..last + 1,
                     false => self.element..self.element + 1,
                 };
-                // p never returns to the other field's contents from after them.
+                // Elements of p that begin after the other field's contents do not matter.
                 let near = types.slot(self.ty, number).end.saturating_sub(own.start);
                 let near = near.checked_div(step).map_or(1, |near| near + 1);
                 if elements.end.min(near).saturating_sub(elements.start) > STRICT_ELEMENTS {
@@ -331,22 +330,22 @@ impl Taken<'_> {
         Ok(())
     }
 
-    /// Does the same for an array whose index the tag leaves open: only the distance of the two
-    /// elements matters, and the earlier one is the first of the array.
+    /// Does the same for an array whose index the tag does not determine. Only the distance between
+    /// the elements of p and q matters, so the earlier one can be the first of the array.
     fn leave_for_neighbour(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
         let Some(Stride { step, last: count @ 1.. }) = self.array else { return Ok(()) };
         let field = &self.types.fields(self.ty)[self.number];
         let strides = vec![Stride { step, last: count - 1 }];
         let run = |from, strides: &[Stride], shift| self.run(field, (from, strides), shift);
         found(run(step, &strides, 0)?, Vec::new(), self.number, budget)?;
-        // An element before p's matters if its contents extend that far.
+        // An element before p's only matters if its contents extend to the next element.
         if self.types.get(field.ty).far <= step {
             return Ok(());
         }
         found(run(0, &[], step)?, strides, self.number, budget)
     }
 
-    /// The elements of a field before and after some bytes.
+    /// Returns the elements of a field that are before or after the range `bytes`.
     fn runs(
         &self,
         field: &Field,
@@ -372,7 +371,7 @@ impl Taken<'_> {
         Ok(before.into_iter().chain(after))
     }
 
-    /// Returns the elements of a field from an offset on.
+    /// Returns the elements of a field from offset `from` on.
     fn run(
         &self,
         field: &Field,
@@ -390,7 +389,7 @@ impl Taken<'_> {
     }
 }
 
-/// Returns the fields of a type whose declared slots share no byte with that of field `number`.
+/// Returns the fields of a type whose declared bytes do not overlap those of field `number`.
 pub(super) fn others(
     types: &Types,
     ty: TypeIndex,
@@ -403,7 +402,7 @@ pub(super) fn others(
     })
 }
 
-/// Returns whether two ranges share no byte.
+/// Returns whether two ranges have no byte in common.
 fn are_apart(a: &Range<u128>, b: &Range<u128>) -> bool {
     a.start.max(b.start) >= a.end.min(b.end)
 }

@@ -1,4 +1,4 @@
-//! The most generic tag of two.
+//! The most generic tag of two: a tag for an access that replaces two others.
 
 use super::access::Resolved;
 use crate::extent::touched;
@@ -6,12 +6,12 @@ use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::oracle::types::{TypeIndex, Types};
 use crate::table::HashSet;
 
-/// Returns a tag that may alias everything that `a` or `b` may alias, now and after types are
-/// added; `None` if the engine finds none.
+/// Returns a tag that may alias everything that `a` or `b` may alias, even types added later.
+/// Returns `None` if it finds no such tag.
 ///
-/// Tags of one path give that path, with a size that covers both. Others give a whole tag of a
-/// common ancestor, as in LLVM, but the lowest one that also covers everything else inside the two
-/// base types: a union may contain a type from elsewhere, and an access to that may alias too.
+/// If the tags have the same path, the result has this path and a size that covers both. Otherwise
+/// it is the tag of a whole common ancestor, as in LLVM. Here the ancestor must also cover
+/// everything else inside the base types: a union may contain unrelated types that may alias too.
 pub(super) fn most_generic(
     types: &Types,
     graph: &Graph,
@@ -30,7 +30,7 @@ pub(super) fn most_generic(
     let new = tag_a.format == Format::New;
     let size = of_a.size.zip(of_b.size).map(|(a, b)| if a.covers(b) { a } else { b });
     let path = |access: &Resolved| (access.base, access.access, access.offset);
-    // A tag without a byte aliases itself, but no other tag of its path.
+    // A tag that touches no byte aliases itself, but no other tag of the same path.
     if path(&of_a) == path(&of_b) && touches(&of_a) && touches(&of_b) {
         return Some(Tag { size, immutable: false, ..tag_a });
     }
@@ -39,7 +39,7 @@ pub(super) fn most_generic(
     }
     let covers = |upper: TypeIndex| {
         let ty = types.get(upper);
-        // Otherwise a whole tag of the type is not well formed.
+        // For any other type, the tag of a whole object is not well formed.
         (ty.scalar || ty.format == Some(Format::New))
             && [of_a.base, of_b.base].iter().all(|&base| covers_all(types, upper, base))
     };
@@ -50,7 +50,7 @@ pub(super) fn most_generic(
         base,
         access: base,
         offset: 0,
-        // An ancestor may be smaller; then the tag describes no access.
+        // The ancestor may be smaller than this size. Then the tag describes no access.
         size: new.then(|| {
             let most = touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1);
             (most as u64).into()
@@ -60,16 +60,16 @@ pub(super) fn most_generic(
     })
 }
 
-/// Returns whether each type inside `base` that may be accessed has `upper` among its ancestors or,
-/// in the old format, somewhere below it: an old-format aggregate has no parent, but a path that
-/// ends at it continues.
+/// Returns whether `upper` is an ancestor of every type inside `base` that an access may have. In
+/// the old format, aggregates have no parents. For them, it is enough that the types inside are
+/// below `upper`, because each path continues to those.
 fn covers_all(types: &Types, upper: TypeIndex, base: TypeIndex) -> bool {
     let new = types.get(upper).format == Some(Format::New);
     let mut seen = HashSet::from([base]);
     let mut work = vec![base];
     while let Some(ty) = work.pop() {
         if types.is_ancestor(upper, ty) && !new {
-            // A scalar's fields are its ancestors.
+            // In the old format, a scalar's only field is its parent.
             continue;
         }
         let aggregate = !types.get(ty).scalar && types.get(ty).format.is_some();

@@ -1,11 +1,10 @@
-//! The search without known sizes: the old format.
+//! The search for the old format, which has no sizes.
 //!
-//! Only the place where two paths part decides: by the slots of the two fields. In a plain
-//! aggregate a field's slot ends where the next begins, so two slots never meet. In an overlapping
-//! one every slot extends to the end of the aggregate, so any two meet. (A field that begins past
-//! the end of its aggregate's slot is a contradiction in the layout, and counts as doubt.) So no
-//! slot needs to be measured, and p, q and r are followed in parallel: first p and q together,
-//! then, once q has ended, p and r.
+//! p, q and r are paths (see `mod.rs`): p of the outer access, q to an object of the inner access,
+//! r from there. Where paths choose different fields, the *slots* of these decide. In a plain
+//! aggregate, a slot ends where the next field begins, so slots never overlap. If fields begin at
+//! one offset, all slots extend to the aggregate's end and overlap. So nothing is measured, and
+//! paths are followed in parallel: p and q, and after q's end p and r.
 
 use std::ops::Range;
 
@@ -17,13 +16,13 @@ use crate::oracle::types::{Field, TypeIndex, Types};
 use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
 
-/// The types that contain an object of access `b`, computed on demand.
+/// The types that contain an object of access `b`, computed when needed.
 pub(super) struct Containing<'t> {
     types: &'t Types,
     b: Resolved,
-    /// True if a type contains one, or is one.
+    /// True for a type that contains such an object or is the type of one.
     contains: HashMap<TypeIndex, bool>,
-    /// The farthest such object below a type, in bytes of collapsed offset.
+    /// The largest offset of such an object inside a type, in bytes, with all array indices 0.
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
@@ -32,7 +31,7 @@ impl<'t> Containing<'t> {
         Containing { types, b, contains: HashMap::default(), farthest: HashMap::default() }
     }
 
-    /// Returns whether a type contains an object of `b`, or is one.
+    /// Returns whether a type contains an object of `b` or is the type of one.
     pub(super) fn contains(
         &mut self,
         ty: TypeIndex,
@@ -42,7 +41,7 @@ impl<'t> Containing<'t> {
         if b.has_object(types, ty) {
             return Ok(true);
         }
-        // Types whose fields are being looked at, and the next field of each.
+        // Types whose fields are being visited, and the next field to visit for each.
         let mut open = vec![(ty, 0_usize)];
         while let Some((ty, next)) = open.pop() {
             if next == 0 && self.contains.contains_key(&ty) {
@@ -62,7 +61,7 @@ impl<'t> Containing<'t> {
         Ok(self.contains[&ty])
     }
 
-    /// Returns the farthest object of `b` below a type, in bytes of collapsed offset.
+    /// Returns the largest offset of an object of `b` in a type, with all array indices 0.
     fn farthest(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<Option<u128>, Exhausted> {
         let types = self.types;
         if let Some(&known) = self.farthest.get(&ty) {
@@ -77,7 +76,7 @@ impl<'t> Containing<'t> {
             let inside = types.fields(ty).iter().map(|field| field.ty);
             below.extend(inside.filter(|ty| !self.farthest.contains_key(ty)));
         }
-        // A type inside another has a lower rank.
+        // A type has a lower rank than those that contain it.
         below.sort_unstable_by_key(|&ty| types.get(ty).rank);
         for ty in below {
             let inside = types.fields(ty).iter().filter_map(|field| {
@@ -91,38 +90,38 @@ impl<'t> Containing<'t> {
     }
 }
 
-/// A place on a path that a tag describes.
+/// A position on a path of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Point {
     ty: TypeIndex,
-    /// The rest of the tag's offset.
+    /// The part of the tag's offset that is left to the end of the path.
     rest: u64,
-    /// Its index in [`Denoted`]; 0 on a walk.
+    /// Its index in [`Denoted`], or 0 if the path is a clear walk.
     number: u32,
 }
 
-/// The places on the paths that a tag describes, its base type first, and for each the fields by
-/// which a path continues and the places that they lead to.
+/// The positions on the paths of a tag, beginning with its base type. Each has a range of `ways`:
+/// the fields by which a path continues, and the positions to which they lead.
 #[derive(Clone, Debug)]
 pub(super) struct Denoted {
     places: Box<[(TypeIndex, u64, Range<u32>)]>,
     ways: Box<[(u32, u32)]>,
-    /// The types inside the members of overlapping aggregates that some path does not take.
+    /// The types inside those members of overlapping aggregates that some path does not take.
     beside: TypeSet,
 }
 
 impl Denoted {
-    /// Computes the paths of a tag; `None` if there is none.
+    /// Computes the paths of a tag. Returns `None` if there are none.
     pub(super) fn new(
         types: &Types,
         access: &Resolved,
         budget: &mut Budget,
     ) -> Result<Option<Denoted>, Exhausted> {
-        // A class without data does not count in `far`.
+        // A class without data does not count in `far`, so `far` limits nothing if it is accessed.
         let formed = types.get(access.access).format.is_some();
         let end = (access.access, 0);
         let mut open = vec![(access.base, access.offset)];
-        // The places found, each with its predecessors.
+        // The positions found, and for each the positions that lead to it.
         let mut found = IndexMap::<_, Vec<_>>::from_iter([(open[0], Vec::new())]);
         let next = |(ty, rest): (TypeIndex, u64)| {
             let fields = types.fields(ty).iter().enumerate().filter(move |_| (ty, rest) != end);
@@ -146,7 +145,7 @@ impl Denoted {
                 }
             }
         }
-        // The places from which the end can be reached, found backwards.
+        // The positions from which the end can be reached, found by searching backwards.
         let mut alive = HashSet::default();
         open.extend(found.contains_key(&end).then_some(end));
         while let Some(place) = open.pop() {
@@ -181,7 +180,7 @@ impl Denoted {
         Ok(Some(Denoted { places, ways: ways.into(), beside }))
     }
 
-    /// Number of places.
+    /// Returns the number of positions.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -192,7 +191,7 @@ impl Denoted {
     }
 }
 
-/// An access, and the paths of its tag; `None` for a regular tag, which has a single path.
+/// An access and the paths of its tag. `None` means that the tag is regular and has one path.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
 
 fn start((access, _): Side<'_>) -> Point {
@@ -203,7 +202,7 @@ fn is_end((access, _): Side<'_>, place: Point) -> bool {
     (place.ty, place.rest) == (access.access, 0)
 }
 
-/// Returns the fields by which a path continues, and the places that they lead to.
+/// Returns the fields by which a path continues, and the positions to which they lead.
 fn fields<'t>(
     types: &'t Types,
     (_, denoted): Side<'t>,
@@ -226,9 +225,9 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Returns whether two accesses may alias, given that the second's base is inside the first's or
-/// equal to it, if this can be decided while each has only one path: both from one place, or as
-/// soon as the first passes a member that is an object of the second. This decides most pairs.
+/// Decides whether two accesses may alias, if this is possible without a search, as for most pairs:
+/// while each path has only one way to continue, or once the first access passes a member that is
+/// an object of the second. The first base type must contain or equal the second.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
     if a.0.size.is_some() || b.0.size.is_some() {
         return None;
@@ -256,16 +255,16 @@ pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool)
         match types.get(p.ty).overlapping {
             true if !(alone && both && ours == theirs) => return Some(true),
             _ if !(alone && both) => return None,
-            // Different members are apart. If an overlapping type was passed, another member of it
-            // may still contain an object, so this is undecided.
+            // Different members are apart. But if an overlapping aggregate was passed, another of
+            // its members may contain an object, so this is undecided.
             _ if ours != theirs => return Some(false).filter(|_| !beside),
             _ => (p, r) = (inside, their_inside),
         }
     }
 }
 
-/// Three paths: p from the outer base, q from there to an object of the other
-/// access, and r from that object.
+/// Three paths: p starts at the outer base type. q leads from there to an object of the other
+/// access, and r starts at that object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paths {
     pub(super) p: Link,
@@ -273,33 +272,33 @@ pub(super) struct Paths {
     pub(super) r: Link,
 }
 
-/// The result of the search.
+/// The result of the search for objects of `b`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
-    /// The paths never part, or part where slots meet.
+    /// The paths always choose the same fields, or fields whose slots overlap.
     Meet(Paths),
-    /// All paths part where slots do not meet, if there are paths; with an example, if one is
-    /// requested.
+    /// On all paths, the slots at which they separate do not overlap. If an example is requested
+    /// and there are paths, it is given.
     Apart(Option<Paths>),
-    /// No object of the other access lies in this one's base.
+    /// The base type of this access contains no object of the other.
     Nothing,
 }
 
-/// The place of p, and that of r once q has ended.
+/// The position of p, and that of r if q has ended.
 type Pair = (Point, Option<Point>);
 
-/// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
+/// Searches `a.base` for objects of `b` whose slots overlap those of `a`.
 pub(super) struct Search<'s> {
     types: &'s Types,
     a: Side<'s>,
     b: Side<'s>,
     strict: bool,
     objects: Containing<'s>,
-    /// The places that p, and q or r, have reached without parting. The last one is stored apart:
-    /// most searches have one place at a time, and allocate nothing.
+    /// The positions that p and q, or p and r, have reached by the same fields. The last one is
+    /// stored separately: most searches have only one at a time, and then allocate nothing.
     last: Option<(Pair, Paths)>,
     open: Vec<(Pair, Paths)>,
-    /// The first places seen; `many` has the others.
+    /// The first positions seen. `many` contains the others.
     few: [Option<Pair>; 4],
     many: HashSet<Pair>,
     apart: Option<Paths>,
@@ -351,12 +350,12 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// p and q have reached one place. Returns paths that meet.
+    /// Continues after p and q have reached the same position. Returns paths that overlap.
     fn together(&mut self, p: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, (b, _)) = (self.types, self.b);
         if b.has_object(types, p.ty) {
             if b.is_whole() {
-                // r is empty, so p continues where q and r have ended.
+                // r is empty, so p may continue after q and r have ended.
                 let of_p = self.finish(self.a, p, paths.p);
                 return Ok(Some(Paths { p: of_p, ..paths }));
             }
@@ -367,7 +366,7 @@ impl<'s> Search<'s> {
             return Ok(Some(self.finish_q(p.ty, Paths { q: paths.p, ..paths })));
         }
         let overlapping = types.get(p.ty).overlapping;
-        // Only an access that extends past its slot meets another field of a plain aggregate.
+        // In a plain aggregate, fields overlap only if an access extends past its slot.
         let slots = |side: Side<'_>| side.0.size.is_none();
         let keeps = !overlapping && slots(self.a) && slots(self.b);
         let beside = || self.a.1.is_none_or(|denoted| denoted.beside.may_have(b.base));
@@ -388,7 +387,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// p continues from a place by one field, and q by another. Returns paths that meet.
+    /// Continues p by one field, and q by each of the others. Returns paths that overlap.
     fn part(
         &mut self,
         (from, number, inside): (Point, usize, Point),
@@ -405,7 +404,7 @@ impl<'s> Search<'s> {
                 continue;
             }
             self.budget.spend()?;
-            // The farthest place in this type at which b can start.
+            // The largest offset in this type at which b can begin.
             let start =
                 u128::from(field.offset) + self.farthest_object(field.ty)? + u128::from(b.offset);
             let ours = (&fields[number], from.rest.into());
@@ -424,7 +423,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// q has ended; p and r have reached one type. Returns paths that meet.
+    /// Continues from a type that p and r have reached; q has ended. Returns paths that overlap.
     fn inside(&mut self, p: Point, r: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, a, b) = (self.types, self.a, self.b);
         if is_end(a, p) || is_end(b, r) {
@@ -456,8 +455,8 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Returns the greatest distance from the start of a type to an object of b. It only matters if
-    /// an access may be larger than its slot.
+    /// Returns the largest offset of an object of b in a type. It only matters if an access may be
+    /// larger than its slot.
     fn farthest_object(&mut self, ty: TypeIndex) -> Result<u128, Exhausted> {
         let sizes = [self.a.0.size, self.b.0.size];
         if sizes.iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
@@ -466,19 +465,19 @@ impl<'s> Search<'s> {
         Ok(self.objects.farthest(ty, self.budget)?.unwrap_or(0))
     }
 
-    /// Returns whether the slots of two fields of `ty` meet. Each field comes with the start of its
-    /// access, in bytes from the start of `ty`.
+    /// Returns whether the slots of two fields of `ty` overlap. Each field is given with the offset
+    /// at which its access begins, in bytes from the start of `ty`.
     fn slots_meet(&self, ty: TypeIndex, ours: (&Field, u128), theirs: (&Field, u128)) -> bool {
         if self.types.get(ty).overlapping {
             return true;
         }
-        // An access with a size of its own may extend into the next field.
+        // An access that has its own size may extend into the next field.
         let (a, b) = ((ours, self.a.0.size), (theirs, self.b.0.size));
         let (((field, start), size), ((after, _), _)) =
             if ours.0.offset < theirs.0.offset { (a, b) } else { (b, a) };
         let fields = self.types.fields(ty);
         let next = fields.partition_point(|other| other.offset <= field.offset);
-        // The access may be to an array element of any size, and so begin at any byte of the slot.
+        // The access may be to an element of an array, and so may begin at any byte of the slot.
         let last = fields.get(next).map_or(0, |next| u128::from(next.offset) - 1).max(start);
         match size {
             None => false,
@@ -487,7 +486,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Continues from a place on a path to its end.
+    /// Extends a path from a position to the path's end.
     fn finish(&mut self, side: Side<'_>, mut place: Point, mut link: Link) -> Link {
         while self.arena.asked
             && !is_end(side, place)
@@ -504,12 +503,12 @@ impl<'s> Search<'s> {
         Paths { p, r: self.finish(self.b, r, paths.r), ..paths }
     }
 
-    /// Continues to the first object, and from there along some r.
+    /// Extends q to the first object of b, and then adds some r.
     fn finish_q(&mut self, mut ty: TypeIndex, mut paths: Paths) -> Paths {
         let b = self.b.0;
         while self.arena.asked && !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
-            // The search for the object has stored the way to it in `contains`.
+            // The search for the object has stored in `contains` which types lead to it.
             let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
             let Some(number) = fields.iter().position(to_object) else { break };
             paths.q = self.arena.step(paths.q, ty, number);

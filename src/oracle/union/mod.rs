@@ -1,45 +1,44 @@
-//! Rules `union` and `union-strict`: every member of a union is followed, and bytes decide.
+//! Rules `union` and `union-strict`: they consider every member of a union and compare bytes.
 //!
 //! # Theory
 //!
-//! Two accesses may alias iff one of these holds: their roots differ; one is whole and its access
-//! type is an ancestor of the other's; one has no path, or extends past its base type; or they
-//! *overlap*: a path q leads from one base type to an object of the other access, and the bytes of
-//! some path p of the first meet those of some path r of the second, shifted by q. All conditions
-//! but the last are look-ups. The rest of this module decides overlap without listing paths,
-//! elements or bytes.
+//! Two accesses may alias iff one of these holds: their roots differ; one accesses a whole object
+//! of an ancestor of the other's access type; one has no path or extends past its base type; or
+//! they *overlap*. They overlap if a path q leads from the base type of one (the *outer*) to an
+//! object of the other (the *inner*), and the bytes of a path p of the outer meet those of a path r
+//! of the inner, shifted by q. All but the last are look-ups. This module decides overlap without
+//! listing all paths, elements or bytes.
 //!
-//! **Representation of a path.** All paths of a tag have one collapsed offset, so a path matters
-//! only by the arrays it crosses: its bytes are an interval at a fixed start, repeated at the
-//! strides of the arrays, and cut at the end of the base type (see [`extent`](crate::extent)).
-//! Elements that are cut extend to that end, so that the first covers those after it. The order of
-//! the strides does not matter, and equal ones add up.
+//! **Representation of a path.** All paths of a tag have the same *collapsed offset*: the offset
+//! with all array indices 0. So paths differ only in the arrays that they cross. The bytes of a
+//! path are an interval with a fixed start, which is repeated at the strides of these arrays and
+//! cut at the end of the base type (see [`extent`](crate::extent)). The order of strides does not
+//! matter.
 //!
-//! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order, so that all
-//! paths to a type have arrived before any continues. Paths to one place (a type and an offset)
-//! merge: a path whose strides are a subset of another's is dropped, because the other's bytes
-//! include its own. So the cost of a diamond is that of its types. Objects (q) are sought only
-//! where their bytes may be near p's.
+//! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order: a type is
+//! visited after all paths to it are known. Paths to the same type and offset merge: a path is
+//! dropped if its strides are a subset of another's, whose bytes then include its own. So the cost
+//! grows with the number of types, not of paths. Objects are only sought where bytes of p may be.
 //!
-//! **Meeting.** Whether two patterns share a byte is an equation in integers, decided in `stride`
-//! by division, Euclid's algorithm, and trials where more than two strides remain.
+//! **Comparison.** Two byte patterns share a byte iff an equation has an integer solution. `stride`
+//! decides this by division, by Euclid's algorithm, and by trials for more than two strides.
 //!
-//! **Strict.** p and q choose the same field wherever both choose, unless the two fields share no
-//! byte. So q ends at a place on p's path; or it continues where p ends; or it leaves p's path at a
-//! struct, and bytes of p outside their field reach it.
+//! **Strict.** p and q must choose the same field of a type that both pass, unless the two fields
+//! share no byte. So q ends on p, or continues where p ends, or leaves p at a struct. In the last
+//! case, p's bytes must extend past p's field to reach q's object.
 //!
-//! **Old format.** Without sizes, only the place where two paths part can decide: see `inferred`.
+//! **Old format.** Without sizes, only the type where two paths separate decides: see `inferred`.
 //!
-//! # Two halves
+//! # Two stages
 //!
-//! The paths of a tag depend on the tag alone, and are computed on first use; whether two such sets
-//! meet depends on the pair. Neither depends on the rest of the graph, so answers are the same for
-//! clones, replicas and grown graphs.
+//! The paths of a tag depend only on the tag, and are computed on first use. Their comparison
+//! depends only on the two tags. Neither depends on the rest of the graph, so clones, replicas and
+//! graphs that grew give the same answers.
 //!
 //! # Limits
 //!
-//! All loops are charged to a budget for each half (`limits`), nothing recurses with the depth of
-//! the types, and beyond a limit the answer is `MayAlias`.
+//! Each stage has a budget of steps (`limits`), which all its loops use. The depth of recursion
+//! does not depend on the types. Beyond a limit, the answer is `MayAlias`.
 
 mod access;
 mod arena;
@@ -72,10 +71,11 @@ use crate::graph::{Format, Graph, Tag, TagId};
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
-    /// The facts about each tag that is not regular.
+    /// The facts about each tag that is not regular (see `index.rs` for the roles of tags).
     others: Vec<Other>,
-    /// For each tag, the most bytes of an access that touches only the scalar at the end of a clear
-    /// walk; 0 if there is no such walk.
+    /// For each tag, the largest size of an access that touches only the scalar at the end of a
+    /// clear walk, or 0 if there is no such walk. A walk is clear if no other field overlaps its
+    /// fields.
     rooms: Vec<u32>,
 }
 
@@ -83,12 +83,12 @@ pub(super) struct Union {
 #[derive(Clone, Debug)]
 struct Other {
     own: Resolved,
-    /// True if the tag's own size leaves the base type.
+    /// True if an access of the tag's own size extends past the base type.
     leaves: bool,
-    /// The cursor, if only the tag's size keeps it from being regular.
+    /// The start of the tag's walk, if only the tag's size prevents it from being regular.
     cursor: Option<u32>,
-    /// The paths of the tag, computed on first use: `None` if there is no path, or if the search
-    /// has reached its limit.
+    /// The paths of the tag, computed on first use. `None` if there are none, or if the search
+    /// reached its limit.
     denotation: OnceLock<Option<Denotation>>,
 }
 
@@ -97,8 +97,8 @@ impl Union {
         Union { strict, others: Vec::new(), rooms: Vec::new() }
     }
 
-    /// Reads an access, or returns why nothing is known about it. Known facts about its tag are not
-    /// computed again.
+    /// Reads an access, or returns the reason why nothing is known about it. Uses the facts about
+    /// its tag that were computed before.
     fn resolve(&self, of: Indexed<'_>, access: Access) -> Result<Resolved, Clause> {
         let Indexed { graph, index } = of;
         let tag = access.tag.filter(|&tag| graph.owns_tag(tag));
@@ -113,7 +113,7 @@ impl Union {
         }
     }
 
-    /// Returns the paths that a tag denotes that is neither regular nor rejected.
+    /// Returns the paths of a tag that is neither regular nor rejected.
     fn denotation(
         &self,
         index: &Index,
@@ -136,7 +136,7 @@ impl Union {
         known.get_or_init(find).as_ref()
     }
 
-    /// Returns the paths of an access whose tag is not regular, or the reason why none is known.
+    /// Returns the paths of an access, or `None` if its tag is regular. Fails if no path is known.
     fn paths(
         &self,
         index: &Index,
@@ -158,8 +158,8 @@ impl Union {
         }
     }
 
-    /// The root of an access, and its cursor if one clear walk leads to the scalar that alone
-    /// is touched.
+    /// Returns the root of an access and the start (cursor) of its walk, if the walk is clear and
+    /// the access touches only the scalar at its end.
     fn cursor(&self, index: &Index, access: Access) -> Option<(u32, u32)> {
         let tag = access.tag?.index;
         let room = u64::from(self.rooms[tag as usize]);
@@ -173,7 +173,7 @@ impl Union {
         }
     }
 
-    /// Returns the start of an access, if its tag is not rejected.
+    /// Returns the base type of an access and related facts, if its tag is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
         let (root, own) = match index.role(access.tag?.index) {
             Role::Rejected => return None,
@@ -188,11 +188,11 @@ impl Union {
     }
 }
 
-/// The start of an access.
+/// The base type of an access and related facts.
 struct Start {
     root: u32,
     base: TypeIndex,
-    /// True if it leaves its base type.
+    /// True if the access extends past its base type.
     leaves: bool,
 }
 
@@ -207,8 +207,8 @@ impl Rule for Union {
         let cursor = clear::cursor(index, &access);
         let types = &index.types;
         let of_access = types.get(access.access);
-        // Everything under its root lies in an object of the root. Without arrays the only path to
-        // an offset is the clear one.
+        // Every type under a root may be in an object of the root. If there are no arrays, the
+        // clear path is the only path to an offset.
         let of_root = of_access.format.is_none() && access.is_whole();
         let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
         let cursor = cursor.flatten().filter(|_| !rejected);
@@ -216,7 +216,7 @@ impl Rule for Union {
         if rejected {
             return index.push_rejected();
         }
-        // Tags of two formats under one root may alias, like those of two roots.
+        // Tags of different formats under one root may alias, like tags of different roots.
         let root = 2 * of_access.root + u32::from(access.format(types) == Format::New);
         match cursor.filter(|_| clear::is_within(types, &access)) {
             Some(cursor) => index.push_regular(root, cursor, Some(base)),
@@ -263,7 +263,7 @@ impl Rule for Union {
             })
         };
         let may = !(denotes(a) && denotes(b));
-        // With no steps left, nothing was searched.
+        // If no steps are left, the search did not run.
         (!may || *left > 0).then_some(may)
     }
 
@@ -271,7 +271,7 @@ impl Rule for Union {
         let resolve = |access| self.resolve(of, access);
         let (of_a, of_b) = match (resolve(a), resolve(b)) {
             (Ok(of_a), Ok(of_b)) => (of_a, of_b),
-            // No tag is a plainer reason than a malformed one.
+            // A missing tag is reported in preference to a malformed one.
             (Err(a), Err(b)) => return a.min(b).into(),
             (Err(clause), _) | (_, Err(clause)) => return clause.into(),
         };
@@ -294,7 +294,7 @@ impl Rule for Union {
 
     fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
         let Indexed { graph, index } = of;
-        // A malformed tag aliases everything, and so must its replacement.
+        // A malformed tag aliases everything, and so must the tag that replaces it.
         let access = |tag: TagId| {
             let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
             self.paths(index, (Some(tag), &access)).ok()?;

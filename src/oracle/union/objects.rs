@@ -1,5 +1,5 @@
-//! The objects inside a type at which an access may start (the paths q), and
-//! the comparison of bytes there.
+//! Finds the objects inside a type at which an access may begin (the ends of paths q, see
+//! `mod.rs`), and compares the bytes of the accesses there.
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
@@ -10,30 +10,30 @@ use super::traversal::{Pending, Way};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 
-/// The place where two accesses meet, or two byte ranges that were found disjoint.
+/// A pair of byte patterns that share a byte, or that were found to share none.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
-    /// Numbers of the bytes in the lists that are compared.
+    /// The indices of the patterns in the lists that are compared.
     pub(super) p: usize,
     pub(super) r: usize,
     pub(super) q: Link,
-    /// Bytes of r, from the start of p's base type.
+    /// The bytes of r, relative to the start of p's base type.
     pub(super) r_bytes: Pattern,
 }
 
-/// The search for objects of `b` near some bytes.
+/// A search for objects of `b` that may share bytes with given patterns.
 pub(super) struct Objects<'o> {
     pub(super) types: &'o Types,
     pub(super) b: Resolved,
-    /// Bytes of b, from the start of its base type,
+    /// The bytes of b, relative to the start of its base type.
     pub(super) r: &'o [Pattern],
-    /// and their first and last bytes.
+    /// The first byte of `r` and the end of its last byte.
     pub(super) of_r: Option<(u128, u128)>,
     /// True if an object of b was found.
     pub(super) related: bool,
-    /// The first compared byte ranges that are disjoint.
+    /// The first patterns compared that share no byte.
     pub(super) apart: Option<Witness>,
-    /// True if a comparison reached its limit.
+    /// True if some comparison reached its limit.
     pub(super) unsure: bool,
 }
 
@@ -42,7 +42,7 @@ impl<'o> Objects<'o> {
         Objects { types, b, r, of_r: hull(r), related: false, apart: None, unsure: false }
     }
 
-    /// Compares some bytes with those of an object, to which `link` leads.
+    /// Compares the bytes `p` with those of the object to which the path `link` leads.
     pub(super) fn compare(
         &mut self,
         p: &[Pattern],
@@ -71,7 +71,7 @@ impl<'o> Objects<'o> {
         Ok(None)
     }
 
-    /// Visits each object inside another, including that one, that may be near some bytes.
+    /// Visits each object of b in the given object that may share bytes with `p`, and compares it.
     pub(super) fn search(
         &mut self,
         p: &[Pattern],
@@ -92,7 +92,7 @@ impl<'o> Objects<'o> {
                 {
                     return Ok(Some(witness));
                 }
-                // No type contains itself.
+                // An object of b contains no other object of b, because no type contains itself.
                 if ty == self.b.base {
                     continue;
                 }
@@ -103,7 +103,7 @@ impl<'o> Objects<'o> {
                         continue;
                     }
                     let at = at.checked_add(field.offset).ok_or(Exhausted)?;
-                    // Offsets ascend.
+                    // The offsets of fields never decrease.
                     if u128::from(at) + theirs.0 >= near.1 {
                         break;
                     }

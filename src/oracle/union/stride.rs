@@ -1,16 +1,16 @@
-//! Finds out whether two strided byte patterns share a byte, by arithmetic.
+//! Decides by arithmetic whether two byte patterns share a byte.
 //!
-//! A [`Pattern`] is an interval repeated at the strides of the arrays around it. Patterns `a` and
-//! `b` share a byte iff the distance between two of their intervals is small enough, and that
-//! distance is `start + sum k_i * step_i` with every `k_i` in `0..=last_i`, once `a`'s elements are
-//! counted from their other end. So the question is whether such a sum hits a window. Steps no
-//! wider than the window, and steps that continue one another, go first; two that remain are
-//! decided by Euclid's algorithm, one by a division; elements of further ones are tried out.
+//! A [`Pattern`] is an interval that is repeated for the elements of arrays. Two patterns share a
+//! byte iff two of their intervals are close enough. If `a`'s elements are counted from the last
+//! one, the distance is `start + sum k_i * step_i` with each `k_i` in `0..=last_i`. So the question
+//! is whether such a sum is in a window. First, steps that are at most as wide as the window are
+//! removed, and steps that continue one another are joined. Then Euclid's algorithm decides for two
+//! steps, a division for one. For more, the elements of some steps are tried one by one.
 
 use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 use crate::oracle::types::{Stride, span};
 
-/// The bytes `start + sum k_i * step_i + [0, len)`; `len` is not 0.
+/// The bytes `start + sum k_i * step_i + [0, len)`, where `len` is not 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Pattern {
     pub(crate) start: u128,
@@ -19,13 +19,13 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the end of the last of the bytes.
+    /// Returns the end of the last byte.
     pub(crate) fn end(&self) -> u128 {
         self.start + self.len + span(&self.strides)
     }
 }
 
-/// Adds a stride to a list that ascends and has each step once.
+/// Adds a stride to a list that is sorted by step and contains each step once.
 pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
     if stride.last == 0 {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
     }
 }
 
-/// Returns whether each displacement by `less` is one by `more`; both ascend.
+/// Returns whether `more` can express every displacement that `less` can. Both are sorted.
 pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     less.iter().all(|stride| {
         more.binary_search_by_key(&stride.step, |s| s.step)
@@ -44,9 +44,9 @@ pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     })
 }
 
-/// Cuts bytes at the end of a type, into which the first element may be moved by `room`
-/// bytes: elements that keep to the type, and all that is left of the others. What is
-/// left of each reaches to the end, so the first of them covers the rest.
+/// Cuts a pattern at the end of a type, and appends the parts to `into`. The first element ends
+/// `room` bytes before this end. Elements inside the type stay as they are. Others are cut at the
+/// end, to which each remainder then extends, so the first one covers the rest.
 pub(crate) fn cut(
     whole: Pattern,
     room: u128,
@@ -55,7 +55,7 @@ pub(crate) fn cut(
 ) -> Result<(), Exhausted> {
     let Pattern { start, len, strides } = whole;
     let mut first_cut = u128::MAX;
-    // A place of the outer elements, the arrays inside it, and the room from there.
+    // The offset of an element, the strides of the arrays inside it, and the room after it.
     let mut open = vec![(0, &strides[..], room)];
     while let Some((at, inner, room)) = open.pop() {
         budget.spend()?;
@@ -65,7 +65,7 @@ pub(crate) fn cut(
             into.push(Pattern { start: start + at, len, strides: inner.to_vec() });
             continue;
         };
-        // This many of the widest elements stay inside the type, with all inside them.
+        // The number of elements of the widest stride that stay inside the type completely.
         let uncut =
             room.checked_sub(span(smaller)).map_or(0, |room| (room / step + 1).min(last + 1));
         if uncut > 0 {
@@ -94,7 +94,7 @@ pub(crate) fn cut(
     Ok(())
 }
 
-/// Returns whether `a`, and `b` moved by `by` bytes and the strides `moved`, share a byte.
+/// Returns whether `a` and `b` share a byte, after `b` is moved by `by` and repeated by `moved`.
 pub(crate) fn meets(
     a: &Pattern,
     b: &Pattern,
@@ -102,7 +102,7 @@ pub(crate) fn meets(
     moved: &[Stride],
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    // The distance alone decides many pairs, before strides are added up.
+    // The window and the largest sum decide many pairs before strides are combined.
     let (window, total) = (window(a, b, by), span(&a.strides) + span(&b.strides) + span(moved));
     match within(window, total) {
         Some(answer) => Ok(answer),
@@ -110,7 +110,7 @@ pub(crate) fn meets(
     }
 }
 
-/// Returns whether a sum hits a window that is not between 0 and the largest sum; `None` if it is.
+/// Returns the answer if the window is beyond all sums, or contains the sum 0 or the sum `total`.
 fn within(window: Window, total: u128) -> Option<bool> {
     if window.to < window.from || window.to < 0 || window.from > total as i128 {
         return Some(false);
@@ -118,7 +118,7 @@ fn within(window: Window, total: u128) -> Option<bool> {
     (window.contains(0) || window.contains(total)).then_some(true)
 }
 
-/// Returns all strides, over which a sum must hit the [`window`].
+/// Returns all strides. The question is whether a sum over them is in the [`window`].
 fn all_strides(a: &Pattern, b: &Pattern, moved: &[Stride]) -> Vec<Stride> {
     let mut strides = Vec::with_capacity(a.strides.len() + b.strides.len() + moved.len());
     for &stride in a.strides.iter().chain(&b.strides).chain(moved) {
@@ -128,19 +128,19 @@ fn all_strides(a: &Pattern, b: &Pattern, moved: &[Stride]) -> Vec<Stride> {
 }
 
 fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
-    // The sum over all strides, `a`'s counted from their far ends, is the
-    // distance from a's interval to b's plus this.
+    // With `a`'s elements counted from the last one, the sum over all strides is this number plus
+    // the distance from `a`'s interval to `b`'s.
     let base = (a.start + span(&a.strides)) as i128 - (b.start + by) as i128;
     Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 }
 }
 
-/// The elements of one stride that are tried one by one: its number, the first and the last.
+/// The elements of one stride that are tried: the stride's index, the first and the last element.
 type Trial = (usize, u128, u128);
 
-/// Lists elements, one of which is in a sum that hits the window, if any sum does.
+/// Returns elements to try: if any sum is in the window, then one that contains one of them.
 type Trials = fn(&[Stride]) -> Vec<Trial>;
 
-/// Tries one order, and if that takes too long the other.
+/// Tries elements in one order, and if this takes too long, in the other.
 fn decide(
     mut strides: Vec<Stride>,
     mut window: Window,
@@ -156,7 +156,7 @@ fn decide(
     try_by(widest).or_else(|Exhausted| try_by(fewest))
 }
 
-/// The integers `from..=to`.
+/// The range of integers `from..=to`.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     from: i128,
@@ -199,18 +199,18 @@ fn hits(
     Ok(false)
 }
 
-/// Removes what can be removed, and finds the answer unless more than two strides remain.
+/// Simplifies the question, and answers it unless more than two strides are left.
 fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     simplify(strides, window).or_else(|| match strides[..] {
-        // One stride alone has step 1 by now, and every window bridges that.
+        // If only one stride is left, its step is 1, which is never wider than the window.
         [a, b] => Some(two_hit(a, b, *window)),
         _ => None,
     })
 }
 
-/// Removes what can be removed without changing the answer, or finds it.
+/// Removes strides as far as this does not change the answer. Returns the answer if it is found.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
-    // Bounds may tighten each other one element at a time, for very long.
+    // Bounds may tighten each other by one element at a time, which could take very long.
     let mut tightenings = 0..TIGHTENINGS;
     loop {
         strides.retain(|stride| stride.last != 0);
@@ -218,7 +218,7 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
         if let Some(answer) = within(*window, total) {
             return Some(answer);
         }
-        // Now 0 < from <= to < total, and at least one stride remains.
+        // Here 0 < from <= to < total, and at least one stride is left.
         if fold(strides, window) {
             continue;
         }
@@ -237,7 +237,7 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     }
 }
 
-/// Widens the window by a stride that is no longer than the window.
+/// Removes a stride whose step is not wider than the window, and widens the window instead.
 fn fold(strides: &mut Vec<Stride>, window: &mut Window) -> bool {
     let width = (window.to - window.from + 1) as u128;
     let Some(at) = strides.iter().position(|stride| stride.step <= width) else {
@@ -248,7 +248,7 @@ fn fold(strides: &mut Vec<Stride>, window: &mut Window) -> bool {
     true
 }
 
-/// Drops elements from which no sum reaches the window, whatever the rest.
+/// Removes elements with which no sum is in the window, whatever the other elements are.
 fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
     let mut total = total;
     let mut changed = false;
@@ -262,7 +262,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
         let others = total - stride.step * stride.last;
         let least = (window.from as u128).saturating_sub(others).div_ceil(stride.step);
         if least > 0 {
-            // Only an empty window can require more elements than there are.
+            // Only if the window is empty can more elements be needed than there are.
             let least = least.min(stride.last);
             stride.last -= least;
             total -= least * stride.step;
@@ -276,7 +276,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
     changed
 }
 
-/// Joins two strides when one continues the other: `int a[3][4]` is an array of 12.
+/// Joins two strides if one continues the other, as in `int a[3][4]`, an array of 12 elements.
 fn merge(strides: &mut Vec<Stride>) -> bool {
     for small in 0..strides.len() {
         for large in 0..strides.len() {
@@ -292,17 +292,17 @@ fn merge(strides: &mut Vec<Stride>) -> bool {
     false
 }
 
-/// Decides for two strides: `k` elements of `a` bring the sum to the window iff
-/// a multiple of `b`'s step fills the gap.
+/// Decides for two strides: for some number `k` of elements of `a`, the rest of the sum must be a
+/// multiple of `b`'s step.
 fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
     let (from, to) = (window.from as u128, window.to as u128);
-    // Only these k leave a gap that b's elements span.
+    // Only for these k can the elements of b provide the rest.
     let least = from.saturating_sub(b.step * b.last).div_ceil(a.step);
     let most = (to / a.step).min(a.last);
     if least > most {
         return false;
     }
-    // (to - k * a.step) mod b.step must be less than the window is wide.
+    // (to - k * a.step) mod b.step must not exceed the width of the window.
     let width = to - from;
     let gap = (to - least * a.step) % b.step;
     if gap <= width {
@@ -313,9 +313,9 @@ fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
     first_in(step, b.step, low, low + width).is_some_and(|k| k <= most - least)
 }
 
-/// Returns the least `k` with `low <= k * a mod m <= high`, for `0 < low <= high < m` and `a < m`.
+/// Returns the least `k` with `low <= k * a mod m <= high`, where `0 < low <= high < m`, `a < m`.
 ///
-/// Each turn is one of Euclid's algorithm on `a` and `m`.
+/// Each call is one step of Euclid's algorithm for `a` and `m`.
 fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
     if a == 0 {
         return None;
@@ -324,23 +324,23 @@ fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
     if a * k <= high {
         return Some(k);
     }
-    // No multiple of `a` lies in low..=high, so the remainders do not wrap.
+    // No multiple of `a` is in low..=high, so the remainders do not wrap.
     let rounds = first_in(m % a, a, a - high % a, a - low % a)?;
     Some((low + m * rounds).div_ceil(a))
 }
 
-/// Returns the elements of the widest step, which leave few of the other widest steps to try: best
-/// for arrays in arrays.
+/// Returns the elements of the widest step. This leaves few of the next widest ones to try, and is
+/// best for arrays inside arrays.
 fn widest(strides: &[Stride]) -> Vec<Trial> {
     let at = (0..strides.len()).max_by_key(|&at| strides[at].step);
     at.map(|at| (at, 0, strides[at].last)).into_iter().collect()
 }
 
-/// Returns the fewest trials that decide.
+/// Returns the smallest set of elements that is enough to try.
 ///
-/// With steps `s = h * g` and `t = i * g`, `i` elements of `s` span as many bytes as `h` of `t`. So
-/// if there is a solution, there is one with fewer than `i` elements of `s`, or with all but fewer
-/// than `h` of `t`.
+/// Let two steps be `s = h * g` and `t = i * g`. Then `i` elements of `s` span as many bytes as `h`
+/// elements of `t`. So if there is a solution, there is one with fewer than `i` elements of `s`, or
+/// with all elements of `t` but fewer than `h`.
 fn fewest(strides: &[Stride]) -> Vec<Trial> {
     let mut best = u128::MAX;
     let mut trials = Vec::new();
@@ -364,7 +364,7 @@ fn fewest(strides: &[Stride]) -> Vec<Trial> {
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
-        // Steps have 64 bits, which a processor divides by one instruction.
+        // Steps fit in 64 bits, and a processor divides such numbers by one instruction.
         (a, b) = match (u64::try_from(a), u64::try_from(b)) {
             (Ok(a), Ok(b)) => (b.into(), (a % b).into()),
             _ => (b, a % b),

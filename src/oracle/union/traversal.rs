@@ -1,7 +1,7 @@
-//! The common part of all traversals of the types.
+//! The part that all traversals of the types have in common.
 //!
-//! A traversal visits a type only after everything that contains it, so that whatever arrives at
-//! one place by different paths is merged before it goes on.
+//! A traversal visits a type after all types that contain it. So all paths to the same type and
+//! offset are known and merged before any of them continues.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use super::arena::Link;
 use super::stride::is_covered;
 use crate::oracle::types::{Stride, TypeIndex, Types};
 
-/// One path to a place.
+/// A path to a type and offset.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// The arrays that it crosses.
+    /// The arrays that the path crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// The place where it left another path, if that is tracked.
+    /// The path up to the point where another path left it, if that is tracked.
     pub(super) left: Link,
 }
 
-/// Places by type, highest rank first, and for each place the paths that no other path covers.
+/// Types and offsets, by rank of the type, and for each the paths that no other path covers.
 pub(super) struct Pending<P> {
     by_rank: BTreeMap<(u32, P), (TypeIndex, Vec<Way>)>,
 }
@@ -29,7 +29,7 @@ impl<P: Ord> Pending<P> {
         Pending { by_rank: BTreeMap::new() }
     }
 
-    /// Adds a path, and returns the number of paths that it was compared with.
+    /// Adds a path. Returns the number of paths with which it was compared.
     pub(super) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
         let key = (types.get(ty).rank, place);
         let (_, ways) = self.by_rank.entry(key).or_insert_with(|| (ty, Vec::new()));
@@ -41,7 +41,7 @@ impl<P: Ord> Pending<P> {
         others
     }
 
-    /// Removes a place of the highest rank, and returns it with the paths to it.
+    /// Removes and returns an entry whose type has the highest rank, with the paths to it.
     pub(super) fn pop(&mut self) -> Option<(TypeIndex, P, Vec<Way>)> {
         let ((_, place), (ty, ways)) = self.by_rank.pop_last()?;
         Some((ty, place, ways))

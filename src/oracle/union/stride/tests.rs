@@ -1,4 +1,4 @@
-//! The arithmetic against enumeration.
+//! Tests the arithmetic against enumeration.
 
 use super::*;
 use crate::random::Rng;
@@ -55,8 +55,8 @@ fn arithmetic_equals_enumeration() {
     assert!(found[0] > 1_500 && found[1] > 1_500, "one-sided test: {found:?}");
 }
 
-/// Sums of many elements of three or four steps, near the ends of their range, where the sums are
-/// irregular.
+/// Sums of many elements of three or four strides are compared near 0 and near the largest sum,
+/// where they are irregular.
 #[test]
 fn sums_equal_those_listed() {
     let mut rng = Rng(4);
@@ -92,7 +92,7 @@ fn sums_equal_those_listed() {
     assert!(found[0] > 10_000 && found[1] > 10_000, "one-sided test: {found:?}");
 }
 
-/// With hardly a trial allowed, an answer that is given is still right.
+/// If nearly no trials are allowed, the answers that are found are still right.
 #[test]
 fn a_low_limit_never_gives_a_wrong_answer() {
     let mut rng = Rng(2);
@@ -113,19 +113,19 @@ fn a_low_limit_never_gives_a_wrong_answer() {
 fn huge_counts_take_no_time() {
     let giga = 1_000_000_000;
     let at = |start, step, last| Pattern { start, len: 4, strides: vec![Stride { step, last }] };
-    // a[i].y at 8i + 4, b[j].p at 8j.
+    // Fields a[i].y begin at 8i + 4, and fields b[j].p at 8j.
     assert_eq!(share_byte(&at(4, 8, giga), &at(0, 8, giga), 0), Ok(false));
-    // 8i + 4 against 12j: 12 is hit by both.
+    // 8i + 4 and 12j are both 12 for some i and j.
     assert_eq!(share_byte(&at(4, 8, giga), &at(0, 12, giga), 0), Ok(true));
-    // Strides of 2^40 and 2^40 + 1024 drift apart and never come within 4
-    // bytes of a start that is off by 512.
+    // Strides of 2^40 and 2^40 + 1024 get out of step. They never come within 4 bytes of each other
+    // if one starts 512 bytes later.
     let (s, t) = (1 << 40, (1 << 40) + 1024);
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t, giga), 0), Ok(false));
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t - 512, giga), 0), Ok(true));
 }
 
-/// Two arrays in arrays on each side, with up to 10^9 elements each, in two families: bytes dense,
-/// and a byte or two in 100,000. The trials suffice, and take little time.
+/// Each side has an array in an array, with up to 10^9 elements each. Either the bytes are dense,
+/// or 1 or 2 in 100,000 are used. The trials suffice, and take little time.
 #[test]
 fn two_strides_a_side_are_decided() {
     let mut rng = Rng(3);
