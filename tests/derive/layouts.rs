@@ -1,4 +1,4 @@
-//! Declared layouts are those of the Rust compiler.
+//! The layouts of derived declarations equal those of the Rust compiler.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -171,8 +171,8 @@ struct Holder {
     plain: u32,
 }
 
-/// Char-like members have the tag of `char`, and their neighbours do not. Copies of the whole
-/// include their bytes.
+/// Char-like members have the tag of `char`, and their neighbours do not. A copy of the whole
+/// struct includes the bytes of such members.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, AliasRule, Oracle};

@@ -84,7 +84,7 @@ fn of_all_intrinsics() {
     let Some(program) = Program::get("effects") else { return };
     let [text, left_out] = program.list();
     let printed = compare(&program, &text, |_| true);
-    // LLVM uses its own attributes for intrinsics that belong to no target, whatever the text says.
+    // For intrinsics that belong to no target, LLVM ignores the attributes in the text.
     let mut plain = String::new();
     for line in text.lines() {
         if line.starts_with("attributes ") {
