@@ -166,8 +166,7 @@ fn linked_modules() {
     assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
 }
 
-/// Two lineages access one field of a record that clang's code accesses too: as independent ones,
-/// and as forks.
+/// Two lineages access one field of a shared record: independent ones, and forks of one.
 #[test]
 fn two_open_lineages() {
     let Some(_) = Llvm::get() else { return };

@@ -13,8 +13,7 @@ use tbaa_tests::{ROOT, Rng, files};
 
 use crate::two_roots;
 
-/// Compares masks with the oracle on each pair, and the effects of calls with those of their
-/// accesses.
+/// Compares the masks of each pair, and the effects of calls, with the oracle's answers.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
     let masks = oracle.masks(list.iter().copied(), bits).unwrap();
     let (exact, least) = (masks.exact_bits(), masks.least_bits());
@@ -50,8 +49,7 @@ fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &
     masks
 }
 
-/// In random graphs, where some accesses have sizes of their own, masks are exact, or sound if
-/// there are too few bits.
+/// Masks of random accesses, some with sizes of their own, are exact, or sound with few bits.
 #[test]
 fn masks_say_what_the_oracle_says_in_random_worlds() {
     let (mut runs, mut met, mut capped) = (0, 0, 0);
@@ -90,8 +88,7 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
     assert!(met > runs * 3 / 4 && capped > runs / 4, "{met} and {capped} of {runs}");
 }
 
-/// Checks the table of docs/masks.md: bits for each rule, and in brackets a lower bound if it is
-/// less.
+/// The table of docs/masks.md: bits by rule, and a lower bound in brackets if they exceed it.
 #[test]
 fn masks_of_every_spec_are_in_the_table_of_the_page() {
     let mut table = String::new();

@@ -66,9 +66,8 @@ fn size_aware() {
 
 #[test]
 fn no_graph_is_left_out() {
-    // One type: a scalar. Two types: the second is a scalar under the root or the first, or a
-    // struct with one of 19 lists of fields. The order of two scalars under the root does not
-    // count.
+    // One type: a scalar. Two: the second is a scalar under either, or has one of 19 lists of
+    // fields; the order of two scalars under the root does not count.
     assert_eq!(graphs(1, false, 1, 0).len(), 1);
     assert_eq!(graphs(2, false, 1, 0).len(), 2 + 19);
     assert_eq!(orders(4).len(), 24);

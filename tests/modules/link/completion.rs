@@ -25,8 +25,7 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True if modules use both bodies of a name, or of a name inside it. Then none leaves it
-    /// opaque.
+    /// True if modules use both bodies of the name or of one in it; then none leaves it opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,

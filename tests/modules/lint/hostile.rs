@@ -57,8 +57,7 @@ fn large_texts() {
     let wide = format!("{copy}!0 = !{{{entries}i64 0}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A tag for each of many nested types, each with an equal twin, all accessed through one
-    // pointer.
+    // A tag for each of many nested types, each with an equal twin, all through one pointer.
     let mut deep = String::from("define void @f(ptr %p) {\n");
     for tag in 0..COUNT {
         let _ = writeln!(deep, "  store i32 1, ptr %p, !tbaa !{}", 2 * tag + 10);

@@ -20,9 +20,8 @@ fn subject(line: &str) -> &str {
     line.split_once('=').map_or_else(word, |(name, _)| name)
 }
 
-/// Returns the two examples of a code's page: one with the finding, and one without. Each line
-/// under `Silent with:` replaces the first line of the first example with the same subject, or is
-/// added.
+/// Returns the examples of a code's page, with and without the finding. Each line under `Silent
+/// with:` replaces the first line of the first example with the same subject, or is added.
 pub(super) fn examples(code: Code) -> [String; 2] {
     let page = code.page();
     let fires =

@@ -9,7 +9,8 @@ use tbaa_tests::random;
 type Member = (usize, u64, u64);
 
 /// A tag: base type, access type, offset and size in bytes. Types 0 to 3 are `int`, `float`,
-/// `short` and `long`, 4 is the struct, and 5 contains it. Size-aware types have the parent `long`.
+/// `short` and `long`, 4 is the struct, and 5 is `Outer`, which contains it and has the parent
+/// `long`.
 type Access = (usize, usize, u64, u64);
 
 /// Returns the number of reported pairs for accesses to one struct with these members.
@@ -95,7 +96,7 @@ fn doubt_is_not_told() {
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 
-/// Lints functions that store by the tags `!3` and `!5`; `!5` is for the `float` `!2` in `!4`.
+/// Returns the findings in functions that store by the tags `!3` and `!5`, a `float` in `!4`.
 fn in_text(functions: &str, types: &str) -> Findings {
     let function = |name| {
         format!(

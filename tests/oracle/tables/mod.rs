@@ -1,8 +1,7 @@
 //! The tables that make queries fast.
 //!
-//! `--cfg tbaa_self_check` compares every answer from a table with the rule's definition. These
-//! tests check that answers do not depend on how the graph grew, or on how many are queried at
-//! once.
+//! `--cfg tbaa_self_check` compares each answer from a table with the rule's definition. Here,
+//! answers must not depend on how the graph grew, or on how many are queried at once.
 
 mod cases;
 mod growth;
