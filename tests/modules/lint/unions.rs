@@ -8,9 +8,8 @@ use tbaa_tests::random;
 /// A member of a struct: the index of its type, its offset and its size in bytes.
 type Member = (usize, u64, u64);
 
-/// A tag: base type, access type, offset and size in bytes. Types 0 to 3 are `int`, `float`,
-/// `short` and `long`, 4 is the struct, and 5 is `Outer`, which contains it and has the parent
-/// `long`.
+/// A tag: base type, access type, offset and size. Types 0 to 3 are `int`, `float`, `short` and
+/// `long`, 4 is the struct, and 5 contains it and has the parent `long`.
 type Access = (usize, usize, u64, u64);
 
 /// Returns the number of reported pairs for accesses to one struct with these members.
