@@ -116,8 +116,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
         let at = first + rng.below(operands.len() + 1 - first);
         let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
         let new = match rng.below(16) {
-            // Half of the integers stay integers, so that rules that are checked later are tested
-            // too.
+            // Half of the integers stay integers, so that later rules are reached.
             _ if is_int && rng.one_in(2) => format!("i64 {}", 4 * rng.below(6)),
             0..=2 => other,
             3 => format!("!{which}"),

@@ -23,8 +23,7 @@ fn checked(body: &str, form: Form) -> String {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
-    // The instrumented text can be read, and has the same accesses. It cannot be instrumented
-    // again.
+    // The text can be read, and has the same accesses. It cannot be instrumented again.
     let again = tbaa_ir::read(&found.text).unwrap();
     let own = |instruction: &&Instruction| {
         (instruction.function as usize) < module.functions().len()

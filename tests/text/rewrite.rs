@@ -8,8 +8,7 @@ use super::{Rng, read};
 
 const METADATA: &str = include_str!("../fixtures/text/rewrite.ll");
 
-/// Each case is an instruction, followed by the same without its tag, with another tag, and with
-/// one more attachment.
+/// Each case: an instruction; without its tag; with another tag; with one more attachment.
 const CASES: &str = "text/rewrite.txt";
 
 /// Returns a module with a function of these instructions.
@@ -181,8 +180,7 @@ fn what_is_read_again_is_what_was_set() {
             if rng.one_in(2) {
                 body += &rng.pick(&cases).1[rng.below(4)];
             } else {
-                // Only a comment may follow on the line: the reader would miss an instruction
-                // there.
+                // Only a comment may follow: the reader would miss an instruction there.
                 let (instruction, after) = rng.pick(&untagged).1[0].split_once('§').unwrap();
                 let alone = after.starts_with('\n') || after.starts_with(" ;");
                 let after = if alone { after } else { "\n" };
