@@ -2,7 +2,7 @@
 //!
 //! A *walk* is the path of a tag from its base type, field by field, to the accessed scalar, and on
 //! to the scalar's parents. A *cursor* is a place on it: a type and an offset into it. The caller
-//! defines which cursor is next. There is one, so cursors form a [`Forest`].
+//! defines each cursor's successor. There is only one, so cursors form a [`Forest`].
 
 use std::hash::BuildHasher;
 
@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use crate::forest::Forest;
 use crate::table::{DefaultHashBuilder, HashMap};
 
-/// The largest number of cursors, so that an index has 30 bits. Longer walks are given up.
+/// The most cursors, so that an index fits in 30 bits. Walks that need more are given up.
 pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 
 /// Marks an offset that does not fit in 32 bits.

@@ -228,8 +228,8 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Maps an enclosing value's number and a step from it to the inner value's number and start. The
-/// whole text is step `Item(0)` from number 0.
+/// Returns a map from a value's number and a step inside it to the inner value's number and start.
+/// The whole text is step `Item(0)` from number 0.
 fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
     let mut values = HashMap::new();
     // For each open bracket: the number of its value, and the count of entries so far.

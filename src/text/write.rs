@@ -15,9 +15,9 @@ use tbaa_lex::source::escape;
 /// them, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
-/// every module, such as `ptr null`. Other operands refer to something outside the graph, such as
-/// `ptr @g` or `!DIFile(scope: !6)`. They could not be assembled, or would mean something else, so
-/// `null` replaces them, which is just as ill-formed. A comment on the line has the original.
+/// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
+/// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled, or would mean something else. `null`
+/// replaces it, which is just as ill-formed, and a comment on the line has the original.
 ///
 /// ```
 /// use tbaa::{Graph, text};

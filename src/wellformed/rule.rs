@@ -27,8 +27,7 @@ macro_rules! rules {
         /// A rule of well-formed metadata.
         ///
         /// Most rules are checks of LLVM 22's `TBAAVerifier`. Those for `tbaa.struct`, which it
-        /// does not check, come from the language reference. The code of a rule contains its
-        /// number.
+        /// does not check, come from the language reference. A rule's code contains its number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
