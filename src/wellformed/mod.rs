@@ -22,7 +22,7 @@ pub struct VerifyError {
     pub node: NodeId,
 }
 
-/// The verdict of LLVM's verifier on the tags of one graph.
+/// Checks the tags of one graph as LLVM's verifier does.
 ///
 /// Results for types and for walks are cached: a check visits only the steps of its walk that no
 /// earlier check visited.
@@ -90,11 +90,11 @@ impl<'g> Verifier<'g> {
         Verifier { graph, verdicts: Verdicts::default() }
     }
 
-    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
+    /// Checks whether LLVM 22 accepts the tag.
     ///
     /// # Errors
     ///
-    /// The [`VerifyError`].
+    /// A [`VerifyError`] with the first rule that the tag breaks.
     ///
     /// # Panics
     ///
@@ -293,7 +293,7 @@ impl Check<'_> {
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type node by itself, as a base of tags.
+    /// Checks a type by itself, as the base type of tags.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId) -> Result<Width, VerifyError> {

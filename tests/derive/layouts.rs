@@ -250,7 +250,7 @@ fn a_type_may_point_to_one_that_holds_it() {
     }
 }
 
-/// A pointee that cannot be declared is an error, also the second time.
+/// A pointer to a type that cannot be declared is an error, also the second time.
 #[test]
 fn what_is_pointed_to_must_be_declared() {
     #[derive(Tbaa)]

@@ -131,7 +131,7 @@ fn places_one_by_one() {
     }
 }
 
-/// Two JITs share nothing unless their options say so.
+/// Two JITs emit equal nodes only if their options have the same name (`lineage`).
 #[test]
 fn lineages() {
     let text = |options: JitOptions| {

@@ -1,5 +1,5 @@
-//! The parts that embedders build on: clones, tags by index or by parts, and an order for
-//! writers.
+//! Functions for programs that embed the library: clones, tags by index or by parts, and an order
+//! for writers.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Oracle, Size};

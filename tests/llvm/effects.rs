@@ -105,7 +105,7 @@ fn of_all_intrinsics() {
     assert!(printed == silent && printed[1] > 16_000, "{printed:?} {silent:?}");
 }
 
-/// LLVM prints the attributes of a function in a comment before its declaration.
+/// Tests which intrinsics return. LLVM prints a function's attributes in a comment before it.
 #[test]
 fn of_all_intrinsics_that_return() {
     let Some(program) = Program::get("effects") else { return };

@@ -24,15 +24,15 @@ struct Use {
     told: u8,
     /// The access in the declarations of all lineages together.
     access: Access,
-    /// Its tag in the linked program.
+    /// The access's tag in the linked program.
     tag: Option<TagId>,
     /// The tag that clang gives to the same access.
     clang: Option<TagId>,
-    /// True if its lineage declared the memory private.
+    /// True if the lineage declared the memory private.
     private: bool,
     /// True if all lineages are forks of one. Forks share their private memory.
     forked: bool,
-    /// True if its tag aliases everything.
+    /// True if the access's tag aliases everything.
     universal: bool,
 }
 

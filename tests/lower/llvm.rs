@@ -1,4 +1,4 @@
-//! The real LLVM on lowered metadata.
+//! Compares the real LLVM's answers on lowered metadata with the rule's.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -121,7 +121,7 @@ fn older_llvms_agree() {
     }
 }
 
-/// Returns a module whose stores have the attachments of a plan.
+/// Returns a module with a store for each access, which has the attachments that `plan` gives.
 fn attached(plan: &Lowered<'_, &Graph>, accesses: &[Access]) -> String {
     let mut emitter = Emitter::new(TextSink::default());
     let mut out = String::from("define void @f(ptr %p) {\n");

@@ -1,4 +1,4 @@
-//! Lowers random programs in each way, and checks them pair by pair.
+//! Lowers random programs in each [`Way`], and checks the answers pair by pair.
 
 use tbaa::declare::{Policy, Target};
 use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};

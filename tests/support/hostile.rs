@@ -31,7 +31,7 @@ pub const KINDS: [(&str, Kind); 15] = [
 const NAME: &str = "define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !2\n  ret void\n}\n\
                     !0 = !{!\"R\"}\n!2 = !{!1, !1, i64 0}\n!1 = !{!\"";
 
-/// The numbers of the root and of a scalar of each format.
+/// The root, and a scalar of each format.
 const PRELUDE: &str = "!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!0, i64 4, !\"int\"}\n";
 
 /// The number of the first type; each tag follows its type.

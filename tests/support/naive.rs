@@ -33,7 +33,7 @@ struct Access {
     size: Size,
 }
 
-/// Whether two accesses may alias by rule `union`, and by rule `union-strict`.
+/// The answers of rules `union` and `union-strict`: true if two accesses may alias.
 pub type Answers = [bool; 2];
 
 /// The naive rules over one universe.

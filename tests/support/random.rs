@@ -149,7 +149,7 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 pub struct Growth {
     /// One in this number of structs is a union.
     unions: u64,
-    /// The most bytes of a nested struct. Below, the most levels of structs in it.
+    /// The most bytes of a nested struct; `depth` is the most levels of structs in it.
     size: u64,
     depth: usize,
     /// The most elements of an array.

@@ -68,8 +68,8 @@ struct Shared<'p> {
     at: Vec<AtomicUsize>,
 }
 
-/// The positions of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was
-/// not published yet.
+/// The indices of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was not
+/// published yet.
 type Answer = Option<(u32, u32, bool)>;
 
 /// Adds to and queries an oracle from several threads. Checks that answers never change, except
@@ -151,8 +151,8 @@ impl Shared<'_> {
         *self.tags[at].get().expect("the count is raised after the tag is there")
     }
 
-    /// Returns the positions of two tags among the first `count`, mostly recent ones, like a
-    /// compiler's queries. Uniform positions would measure the sizes of caches.
+    /// Returns the indices of two tags among the first `count`, mostly recent ones, like a
+    /// compiler's queries. Uniform indices would measure the sizes of caches.
     fn pair(&self, rng: &mut Rng, count: usize) -> [usize; 2] {
         [(); 2].map(|()| {
             let late = [2 * TAGS, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, count][rng.below(8)];

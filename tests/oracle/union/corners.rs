@@ -1,4 +1,4 @@
-//! Corner cases that random universes reach too rarely.
+//! Corner cases that random types and tags reach too rarely.
 
 use tbaa::explain::Clause;
 use tbaa::{Access, AccessKind, AliasResult, AliasRule, CopyEntry, Graph, Oracle, Size, Tag};
