@@ -19,7 +19,7 @@ use crate::oracle::AliasRule;
 /// The most bytes of an entry that is written on one line.
 const LINE: usize = 92;
 
-/// Writes the types, tags and `!tbaa.struct` nodes of a graph as a spec. If a
+/// Writes a graph's types, tags and `!tbaa.struct` nodes as a spec. If a
 /// [`Builder`](crate::Builder) made the graph, [`Spec::load`](super::Spec::load) makes an equal
 /// one.
 ///
@@ -110,7 +110,7 @@ impl Taken {
 
 struct Writer<'g> {
     graph: &'g Graph,
-    /// What a reader of the text written so far will have built.
+    /// The types, tags and names that a reader of the text written so far will have built.
     declared: Declared,
     /// The key of each type that is written.
     keys: HashMap<TypeId, String>,

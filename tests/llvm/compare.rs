@@ -181,7 +181,7 @@ fn random_graphs() {
             let graph = random::graph(&mut rng, &universe);
             let what = format!("random/{format:?}-{seed}");
             pairs += compare(llvm, &what, random::module(&graph).as_bytes());
-            // In `Shape::Any`, an ancestor of a struct need not be an ancestor of its fields.
+            // With `Shape::Any`, an ancestor of a struct need not be an ancestor of its fields.
             alike += if shape == Shape::Any { 0 } else { theorem(&what, &graph) };
             round_trip(llvm, &what, &graph);
             let _ = fs::remove_file(scratch(&format!("{what}.ll"), b""));

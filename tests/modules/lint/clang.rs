@@ -1,4 +1,4 @@
-//! In real C and C++ compiled by clang, verification and lints find nothing.
+//! Verification and lints find nothing in real C and C++ compiled by clang.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

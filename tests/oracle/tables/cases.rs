@@ -294,7 +294,7 @@ fn constant_and_foreign_tags() {
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
     let plain = b.access_tag(int, int, 0, 4).unwrap();
     let constant = b.immutable_access_tag(int, int, 0, 4).unwrap();
-    // In the graph itself, the third tag does not alias the first.
+    // The third tag of the graph itself does not alias the first.
     let float = b.sized_type(root, 4, "float", &[]).unwrap();
     b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();

@@ -30,7 +30,7 @@ fn nesting_a_thousand_deep() {
     assert_eq!(clauses(&world, deep_int, bare), [Clause::Overlap, Clause::Parted]);
 }
 
-/// Of many members at one offset, the search visits only those that may lead to the access, or else
+/// The search visits only those of many members at one offset that may lead to the access, or else
 /// it would reach its limit. Clauses are compared where the limit suffices for them.
 #[test]
 fn many_members_at_one_offset() {
