@@ -19,9 +19,8 @@ use crate::oracle::AliasRule;
 /// The most bytes of an entry that is written on one line.
 const LINE: usize = 92;
 
-/// Writes a graph's types, tags and `!tbaa.struct` nodes as a spec. If a
-/// [`Builder`](crate::Builder) made the graph, [`Spec::load`](super::Spec::load) makes an equal
-/// one.
+/// Returns a graph as a spec: types, tags, `!tbaa.struct` nodes. If a [`Builder`](crate::Builder)
+/// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
 /// Types with the same name get different keys. Tags are named after their access. Field names are
 /// empty, because a graph has none. A node that no builder makes (it was read from a text) is left

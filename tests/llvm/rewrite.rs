@@ -1,4 +1,4 @@
-//! LLVM 22 reads rewritten texts as intended.
+//! Checks what LLVM 22 reads in rewritten texts.
 
 use std::process::Command;
 

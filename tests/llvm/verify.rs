@@ -100,7 +100,7 @@ struct Tally {
     wide: usize,
     /// Tags that are rejected here, and on which LLVM reads a node where there is none.
     undefined: usize,
-    /// Modules on which LLVM's verdict depends on the order of the tags, and is not theirs.
+    /// Modules whose verdict depends on the order of tags, and differs from their tags' verdicts.
     explained: usize,
     rules: std::collections::BTreeMap<Rule, usize>,
 }

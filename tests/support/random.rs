@@ -147,14 +147,14 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 /// The structs that a [`Grower`] adds.
 #[derive(Clone, Copy)]
 pub struct Growth {
-    /// One in this number of structs is a union.
+    /// The average number of structs for each union.
     unions: u64,
     /// The most bytes of a nested struct; `depth` is the most levels of structs in it.
     size: u64,
     depth: usize,
     /// The most elements of an array.
     elements: u64,
-    /// A new struct may contain only this number of latest structs.
+    /// The number of latest structs that a new struct may contain.
     recent: usize,
 }
 

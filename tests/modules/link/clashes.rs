@@ -180,7 +180,7 @@ fn through_nothing_and_through_anything() {
     }
 }
 
-/// A node that is no tag, type or `!tbaa.struct` node becomes none by linking.
+/// Linking does not turn other nodes into tags, types or `!tbaa.struct` nodes.
 #[test]
 fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}

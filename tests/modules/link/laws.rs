@@ -223,8 +223,8 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
     format!("{{ {} }}", elements.join(", "))
 }
 
-/// Returns three modules that share few struct names. If `one_body`, all bodies of a name are
-/// equal, and each module uses a name with only one number behind it.
+/// Returns three modules that share few struct names. If `one_body`, a module has each name once,
+/// with or without a number, and all bodies of a name are equal.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     let bodies = [(); 3].map(|()| random_body(rng, &common));
@@ -256,7 +256,7 @@ fn context(text: &str) -> Context {
     context
 }
 
-/// Linking types in any order gives equal bytes, including numbers behind names and the order.
+/// Linking types in any order gives the same text, byte for byte, with the numbers behind names.
 #[test]
 fn merged_types_are_canonical() {
     let (mut several, mut completed) = (0, 0);

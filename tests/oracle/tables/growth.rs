@@ -46,7 +46,7 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
 /// tbaa_self_check` each is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
-    // Adds a union of a struct of its own and a float, which all share.
+    // Adds a union of a new struct and a `float` that all unions share.
     let add = |graph: &mut Graph, number: u64| {
         let mut b = graph.builder();
         let root = b.root("R").unwrap();

@@ -98,7 +98,7 @@ fn dumps_are_read_as_written_down() {
     });
 }
 
-/// Literal structs that contain two of the previous one each are declared once each.
+/// Nested literal structs, each with two of the previous one, are declared once each.
 #[test]
 fn doubling_literals_are_declared_once() {
     let mut text = String::from("{ i8 }");
