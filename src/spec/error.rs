@@ -1,4 +1,4 @@
-//! The errors of a spec, with their places.
+//! The errors of a spec, with their paths in its data and their positions in its text.
 
 use ron::error::{Error as RonError, SpannedError};
 

@@ -1,4 +1,4 @@
-//! The nodes that the emitter passes to a sink.
+//! The nodes that the emitter passes to a *sink*, the receiver of nodes.
 
 use pretty_assertions::assert_eq;
 use std::fmt::Debug;

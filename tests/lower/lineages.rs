@@ -303,7 +303,7 @@ fn members_that_overlap() {
     assert!(llvm.may_alias(whole, part), "one is inside the other");
 }
 
-/// A place that was lowered as private cannot become shared.
+/// Memory that was lowered as private cannot become shared.
 #[test]
 fn private_memory_stays_private() {
     let mut types = Declarations::new(Target::x86_64());

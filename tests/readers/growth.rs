@@ -112,7 +112,7 @@ fn a_replica_answers_as_the_oracle_did() {
     }
 }
 
-/// A replica (a reader's copy) has all nodes of any kind, and all marks, even if set much later.
+/// A replica (a reader's copy) has all nodes, also those that become tags or types much later.
 #[test]
 fn a_replica_has_all_nodes_and_marks() {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);

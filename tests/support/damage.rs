@@ -5,7 +5,7 @@ use crate::Rng;
 /// Bytes that have a meaning in `.ll` text.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
-/// Changes, adds, copies or removes up to four bytes or parts.
+/// Changes, adds, copies or removes up to four bytes or parts of a text.
 pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     for _ in 0..1 + rng.below(4) {
         if text.is_empty() {

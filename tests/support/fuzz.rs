@@ -70,8 +70,8 @@ fn ask(graph: &Graph) {
     }
 }
 
-/// Returns all findings in a module with every lint on. Checks that each finding has a place in the
-/// text, and that findings about the graph alone have none.
+/// Returns all findings in a module with every lint on. Checks that each finding has a position in
+/// the text, and that findings about the graph alone have none.
 pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
@@ -474,7 +474,7 @@ pub fn oracle(data: &[u8]) {
     Compared::default().every_engine("universe", &graph, &tags[tags.len() - TAGS..]);
 }
 
-/// Compares rule `llvm` on the lowered tags with the source's rule.
+/// Compares rule `llvm` on the lowered tags with a random rule on the original tags.
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
     let (graph, tags) = universe(data).graph();

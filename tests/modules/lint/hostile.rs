@@ -1,4 +1,4 @@
-//! Hostile texts: no panic, no endless search, and every place is inside the text.
+//! Hostile texts: no panic, no endless search, and every finding is at a position in the text.
 
 use std::fmt::Write;
 

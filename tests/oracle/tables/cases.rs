@@ -139,7 +139,7 @@ fn a_crowded_struct_lies_inside_others() {
     }
 }
 
-/// A node that a change adds before it panics is not lost.
+/// A node that `Oracle::update` adds before it panics is not lost.
 #[test]
 fn a_change_that_panics_is_taken_note_of() {
     for rules in AliasRule::ALL {

@@ -15,7 +15,7 @@ use tbaa_tests::{Rng, cases};
 use crate::defined;
 
 /// clang's dump of a generated program has the declared members, bit-fields included, at the
-/// declared places.
+/// declared offsets.
 #[test]
 fn clangs_layouts_are_the_declared_ones() {
     let (mut members, mut bits) = (0, 0);
