@@ -1,14 +1,14 @@
-//! Hash tables with hashbrown's hasher: several times as fast as std's on the short keys here, and
-//! seeded at random all the same, so that no text can be made to collide.
+//! Hash tables with hashbrown's hasher. It is several times as fast as std's on this crate's short
+//! keys, and seeded at random too, so that no input can be made whose keys all collide.
 
 pub use hashbrown::DefaultHashBuilder;
 pub use hashbrown::hash_map::Entry;
 
-/// Like std's.
+/// Like std's `HashMap`.
 pub type HashMap<K, V> = hashbrown::HashMap<K, V>;
-/// Like std's.
+/// Like std's `HashSet`.
 pub type HashSet<K> = hashbrown::HashSet<K>;
-/// Iterates in insertion order.
+/// A set that iterates in insertion order.
 pub type IndexSet<K> = indexmap::IndexSet<K, DefaultHashBuilder>;
-/// Iterates in insertion order.
+/// A map that iterates in insertion order.
 pub type IndexMap<K, V> = indexmap::IndexMap<K, V, DefaultHashBuilder>;

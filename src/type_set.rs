@@ -1,14 +1,14 @@
-//! Small sets of types with false positives: they only show what is certainly not in them.
+//! Small sets of types (Bloom filters). They may claim to have a type, but never miss one.
 
-/// A set of 256 bits, two for each type: the types inside another.
+/// A Bloom filter of 256 bits, two for each type. It holds the types inside another type.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TypeSet([u64; 4]);
 
 impl TypeSet {
-    /// Number of bits.
+    /// The number of bits.
     pub(crate) const BITS: usize = 256;
 
-    /// Returns a type's two bits.
+    /// Returns the positions of a type's two bits.
     pub(crate) fn bits(ty: u32) -> [u32; 2] {
         let hash = ty.wrapping_mul(0x9e37_79b1);
         [hash >> 24, hash >> 16 & 255]
@@ -20,7 +20,7 @@ impl TypeSet {
         }
     }
 
-    /// Returns the numbers of the bits that are set.
+    /// Returns the positions of the bits that are set.
     pub(crate) fn ones(self) -> impl Iterator<Item = usize> {
         ones(self.0)
     }
@@ -36,7 +36,7 @@ impl TypeSet {
     }
 }
 
-/// Returns the numbers of the bits that are set, 64 to a word, in ascending order.
+/// Returns the positions of the bits that are set, in ascending order. A word has 64 bits.
 pub fn ones(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.into_iter().enumerate().flat_map(|(at, mut word)| {
         std::iter::from_fn(move || {

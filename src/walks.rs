@@ -1,8 +1,8 @@
-//! The walks of tags: the forest of cursors that the verifier, the index and the rules share.
+//! The walks of tags, which the verifier, the index and the rules share.
 //!
-//! A *cursor* is a place on a tag's walk: a type and an offset into it, and after the accessed
-//! scalar the scalar's parents. Each user defines the next cursor of a walk. Each cursor has one
-//! successor, so cursors form a [`Forest`].
+//! A *walk* is the path of a tag from its base type, field by field, to the accessed scalar, and on
+//! to the scalar's parents. A *cursor* is a place on it: a type and an offset into it. The caller
+//! defines each cursor's successor. There is only one, so cursors form a [`Forest`].
 
 use std::hash::BuildHasher;
 
@@ -11,22 +11,22 @@ use hashbrown::HashTable;
 use crate::forest::Forest;
 use crate::table::{DefaultHashBuilder, HashMap};
 
-/// Cursors at most, so that their numbers have 30 bits. Walks that need more are given up.
+/// The most cursors, so that an index fits in 30 bits. Walks that need more are given up.
 pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 
-/// An offset that 32 bits do not hold.
+/// Marks an offset that does not fit in 32 bits.
 const FAR: u32 = u32::MAX;
 
-/// Walks that may share their ends.
+/// A set of walks. Walks that reach the same cursor share the rest.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Walks {
-    /// The parent of each cursor is the next on its walk.
+    /// The cursors; the parent of a cursor is the next one on its walk.
     pub(crate) forest: Forest,
-    /// Type of each cursor.
+    /// The type of each cursor.
     types: Vec<u32>,
-    /// Offset of each cursor,
+    /// The offset of each cursor, or [`FAR`] if `far` has it.
     offsets: Vec<u32>,
-    /// and those of [`FAR`] and above.
+    /// The offsets of [`FAR`] and above, by cursor.
     far: HashMap<u32, u64>,
     /// The cursors, hashed by type and offset.
     known: HashTable<u32>,
@@ -34,7 +34,7 @@ pub(crate) struct Walks {
 }
 
 impl Walks {
-    /// Gives back memory that the tables hold to grow into.
+    /// Frees the spare capacity of the tables.
     pub(crate) fn shrink_to_fit(&mut self) {
         let mut known = std::mem::take(&mut self.known);
         known.shrink_to_fit(|&cursor| self.hash_of(cursor));
@@ -44,16 +44,16 @@ impl Walks {
         self.offsets.shrink_to_fit();
     }
 
-    /// Returns the cursor of a place from which all walks continue in the same way.
+    /// Returns the cursor at a type and offset, if there is one.
     pub(crate) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
         let is_it =
             |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;
         self.known.find(self.hash(ty, offset), is_it).copied()
     }
 
-    /// Returns the cursor of a place, and adds the walk from there. `next` returns the next place,
-    /// or `Some(None)` at the walk's end; `None` stops, and so does a walk with more than `longest`
-    /// new places.
+    /// Returns the cursor at `start`, after adding its walk. `next` returns the next place, or
+    /// `Some(None)` at the end of the walk. If it returns `None`, or the walk has more than
+    /// `longest` new places, nothing is added, and the result is `None`.
     pub(crate) fn add_walk(
         &mut self,
         start: (u32, u64),
@@ -80,7 +80,7 @@ impl Walks {
         cursor
     }
 
-    /// Adds a cursor that [`Walks::find`] did not find, before `next`.
+    /// Adds a cursor that [`Walks::find`] did not find, and whose successor is `next`.
     pub(crate) fn push(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
         let cursor = self.forest.push(next);
         self.types.push(ty);
@@ -99,7 +99,7 @@ impl Walks {
         self.hasher.hash_one((ty, offset))
     }
 
-    /// The hash of a cursor that is known.
+    /// Returns the hash of an existing cursor.
     fn hash_of(&self, cursor: u32) -> u64 {
         self.hash(self.ty(cursor), self.offset(cursor))
     }
@@ -116,7 +116,7 @@ impl Walks {
         self.types[cursor as usize]
     }
 
-    /// Returns the types on a cursor's walk.
+    /// Returns the types on the walk from a cursor, its own type first.
     pub(crate) fn types_from(&self, cursor: u32) -> impl Iterator<Item = u32> + '_ {
         self.forest.walk(cursor).map(|at| self.ty(at))
     }

@@ -1,4 +1,4 @@
-//! The errors of a spec, with their places.
+//! The errors of a spec, with their paths in its data and their positions in its text.
 
 use ron::error::{Error as RonError, SpannedError};
 
@@ -12,7 +12,7 @@ use tbaa_lex::source::{brief, position};
 pub struct SpecError {
     message: String,
     place: Option<SpecPath>,
-    /// The place of the other one, if two entries conflict.
+    /// The place of the other entry, if two entries conflict.
     other: Option<SpecPath>,
     position: Option<(usize, usize)>,
 }
@@ -28,7 +28,7 @@ impl SpecError {
         self
     }
 
-    /// Puts an error that was found in an entry into the whole.
+    /// Prefixes the error's place with `entry`, the path of the entry in which it was found.
     pub(super) fn within(mut self, entry: SpecPath) -> SpecError {
         self.place = Some(entry.join(&self.place.unwrap_or_default()));
         self
@@ -58,13 +58,13 @@ impl SpecError {
         &self.message
     }
 
-    /// Returns the place in the spec's data; `None` when the text has not the form of a spec.
+    /// Returns the place in the spec's data; `None` if the text could not be parsed as a spec.
     pub fn place(&self) -> Option<&SpecPath> {
         self.place.as_ref()
     }
 }
 
-/// Returns the start of a message: the best known place of the error.
+/// Returns the prefix of a message: line and column if known, or else the place if known.
 fn start(place: &Option<SpecPath>, position: &Option<(usize, usize)>) -> String {
     match (position, place) {
         (Some((line, column)), _) => format!("{line}:{column}: "),
@@ -73,13 +73,13 @@ fn start(place: &Option<SpecPath>, position: &Option<(usize, usize)>) -> String 
     }
 }
 
-/// Translates an error of RON's parser. Its span may be wider or narrower than the faulty text,
-/// depending on the error.
+/// Converts an error of RON's parser. The span that RON reports may be wider or narrower than the
+/// faulty text, so the kind of the error decides which position is reported.
 pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     let start = offset(text, (error.span.start.line, error.span.start.col));
     let end = offset(text, (error.span.end.line, error.span.end.col));
     let at = match &error.code {
-        // The culprit is a word that was read.
+        // The faulty text is a word that was read: report its start.
         RonError::NoSuchStructField { .. }
         | RonError::DuplicateStructField { .. }
         | RonError::NoSuchEnumVariant { .. }
@@ -87,7 +87,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
         | RonError::NoSuchExtension(_)
         | RonError::ExpectedStringEnd
         | RonError::IntegerOutOfBounds => start,
-        // The culprit is the entry that ended too soon.
+        // An entry ended too soon: report its start.
         RonError::MissingStructField { .. } | RonError::ExpectedDifferentLength { .. } => {
             enclosing(text, end).unwrap_or(end)
         }
@@ -102,7 +102,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     }
 }
 
-/// Explains RON's error to the author of a spec; `rest` is the text from the fault on.
+/// Returns the message for the author of a spec. `rest` is the text from the error's position on.
 fn explain(code: &RonError, rest: &str) -> String {
     let found = match rest.chars().next() {
         None => "the end of the text".to_owned(),
@@ -162,6 +162,6 @@ const TUPLES: &str = "a field of a Struct is (name, type, offset), of a Type (na
                       (name, type), Bits are (name, type, width)";
 
 fn outer_name(outer: Option<&String>) -> &str {
-    // An expectation is written without its name.
+    // A spec does not write the name `Expect`, so the message does not use it.
     outer.map(String::as_str).filter(|&name| name != "Expect").unwrap_or("an expectation")
 }

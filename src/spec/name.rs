@@ -1,5 +1,5 @@
-//! Names of nodes are bytes; strings in RON are not. The escape is that of
-//! `.ll` text, so that a name looks alike in both.
+//! Converts names of nodes between bytes, as LLVM has them, and strings, as RON has them. Bytes are
+//! escaped as in `.ll` text, so that a name looks the same in both.
 
 use tbaa_lex::source::unescape;
 
@@ -9,8 +9,8 @@ pub(super) fn bytes(written: &str) -> Vec<u8> {
     unescape(written.as_bytes())
 }
 
-/// Writes bytes so that [`bytes`] gives them back. UTF-8 stays as it is, where
-/// `.ll` text would escape all but ASCII.
+/// Returns the string that [`bytes`] converts back to these bytes. Unlike `.ll` text, it keeps
+/// valid UTF-8 as it is, except that `\` is doubled.
 pub(super) fn escape(bytes: &[u8]) -> String {
     let mut written = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,12 +1,12 @@
-//! Places in a spec, and their positions in its text.
+//! Paths to entries of a spec, such as `types[3]`, and their line and column in its text.
 //!
-//! The data of a spec carries no positions. An error names a place in the data, and only then the
-//! text is scanned for it; the scan relies on RON's parser having accepted the text.
+//! The parsed data has no positions. An error holds a path, and the text is scanned for that path
+//! when the error is reported. The scan assumes that RON's parser has accepted the text.
 
 use std::collections::HashMap;
 use std::fmt;
 
-/// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a field of that.
+/// A path in a spec, such as `types[3].fields[1]`: a list, an entry in it, a field of the entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecPath(Vec<Step<'static>>);
 
@@ -31,15 +31,15 @@ impl SpecPath {
         self
     }
 
-    /// Appends another place to this one.
+    /// Appends the steps of `rest`, which is relative to this place.
     pub(super) fn join(mut self, rest: &SpecPath) -> SpecPath {
         self.0.extend_from_slice(&rest.0);
         self
     }
 
-    /// Returns the line and the column where the place begins in the text of its spec, both from 1,
-    /// the column in characters. If the text lacks the place, returns where the enclosing one
-    /// begins.
+    /// Returns the line and the column where the place begins in the text of its spec. Both count
+    /// from 1, and the column counts characters. If the text lacks the place, returns the position
+    /// of the innermost enclosing place.
     pub fn locate(&self, text: &str) -> (usize, usize) {
         SpecPath::locate_all([self], text)[0]
     }
@@ -55,7 +55,7 @@ impl SpecPath {
         let offset = |place: &SpecPath| {
             let mut at = values.get(&(0, Step::Item(0))).copied();
             let mut offset = at.map_or(text.len(), |(_, start)| start);
-            // Up to the first step that the text does not have.
+            // Follows the path up to the first step that is missing from the text.
             for &step in &place.0 {
                 at = at.and_then(|(value, _)| values.get(&(value, step)).copied());
                 offset = at.map_or(offset, |(_, start)| start);
@@ -105,8 +105,8 @@ pub(super) fn offset(text: &str, (line, column): (usize, usize)) -> usize {
     text[start..].char_indices().nth(column - 1).map_or(text.len(), |(at, _)| start + at)
 }
 
-/// Returns where the innermost entry that is still open before `end` begins: at its name if it has
-/// one, or else at its bracket.
+/// Returns the start of the innermost entry whose bracket is still open at `end`: the start of its
+/// name if it has one, or else of its bracket.
 pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
     let mut open = Vec::new();
     let mut name = None;
@@ -121,7 +121,7 @@ pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
     open.pop()
 }
 
-/// A token, its start and its end.
+/// The kind of a token, and the byte offsets of its start and end.
 type Token = (TokenKind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,7 @@ enum TokenKind {
     Other,
 }
 
-/// Splits RON text into tokens; comments and white space are passed over.
+/// An iterator over the tokens of RON text, without comments and white space.
 struct Tokens<'t> {
     text: &'t str,
     at: usize,
@@ -183,7 +183,7 @@ impl Tokens<'_> {
         Some(start + at)
     }
 
-    /// Returns `at`, or the end of the text or of the character before it.
+    /// Returns the first character boundary at or after `at`, or the end of the text.
     fn boundary(&self, at: usize) -> usize {
         (at..self.text.len()).find(|&at| self.text.is_char_boundary(at)).unwrap_or(self.text.len())
     }
@@ -220,8 +220,7 @@ impl Iterator for Tokens<'_> {
                 _ => (TokenKind::Other, start + first.len_utf8()),
             };
             self.at = end;
-            // White space of RON's that is not Unicode's, such as a mark of
-            // direction, ends up as a token that nothing looks for.
+            // RON treats these two marks of text direction as white space; Unicode does not.
             if !first.is_whitespace() && !matches!(first, '\u{200e}' | '\u{200f}') {
                 return Some((kind, start, end));
             }
@@ -229,20 +228,20 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Returns the number and the start of each value in a text, by the number of the one around it and
-/// the step from there. The whole is step `Item(0)` from number 0.
+/// Returns a map from a value's number and a step inside it to the inner value's number and start.
+/// The whole text is step `Item(0)` from number 0.
 fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
     let mut values = HashMap::new();
-    // The brackets that are open: the number of the value, and of its entries so far.
+    // For each open bracket: the number of its value, and the count of entries so far.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    // The step to the value that begins next; `None` inside one.
+    // The step to the value that begins next; `None` after a value has begun.
     let mut step = Some(Step::Item(0));
     let (mut last, mut word) = (0, "");
     for (kind, start, end) in (Tokens { text, at: 0 }) {
         match (kind, open.last_mut()) {
             (TokenKind::Close, _) => {
                 open.pop();
-                // An attribute comes before the whole: `#![enable(...)]`.
+                // An attribute, such as `#![enable(...)]`, may precede the spec.
                 step = open.is_empty().then_some(Step::Item(0));
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Converts a graph to a spec.
 //!
-//! Every entry passes through the builder as it is written, as it will when the spec is read.
-//! Entries that the builder refuses are left out, with a comment, so that the result always loads.
+//! Each entry that is written is also given to a builder, as a reader of the spec will do. An entry
+//! that the builder refuses is replaced by a comment, so that the result always loads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,15 +16,15 @@ use crate::graph::{
 };
 use crate::oracle::AliasRule;
 
-/// Longer entries are spread over several lines.
+/// The most bytes of an entry that is written on one line.
 const LINE: usize = 92;
 
-/// Writes the types, tags and struct copies of a graph as a spec. If a [`Builder`](crate::Builder)
+/// Returns a graph as a spec: types, tags, `!tbaa.struct` nodes. If a [`Builder`](crate::Builder)
 /// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
-/// Types of one name get different keys, tags are named after their access, and field names are
-/// empty, because a graph has none. A node that a builder would not make (it comes from a text) is
-/// left out, or written as the nearest one that a builder makes; a comment says so.
+/// Types with the same name get different keys. Tags are named after their access. Field names are
+/// empty, because a graph has none. A node that no builder makes (it was read from a text) is left
+/// out, or written as the nearest node that a builder makes; a comment says so.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -69,11 +69,11 @@ pub fn write(graph: &Graph) -> String {
     writer.out
 }
 
-/// Returns the types in insertion order, but each after its parts if possible.
+/// Returns the types in insertion order, but each after the types it refers to, if possible.
 fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     let mut order = Vec::new();
     let mut seen: HashSet<TypeId> = HashSet::new();
-    // A type is on the stack twice: once to push its parts, and below that to be listed.
+    // `false`: push the types that this type refers to. `true`: they are listed, so list the type.
     let mut stack: Vec<(TypeId, bool)> = graph.types().rev().map(|ty| (ty, false)).collect();
     while let Some((ty, complete)) = stack.pop() {
         if complete {
@@ -88,12 +88,12 @@ fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     order
 }
 
-/// Names in use, each with the last number that was appended to it.
+/// The names in use, each with the last number that was appended to it.
 #[derive(Default)]
 struct Taken(HashMap<String, u32>);
 
 impl Taken {
-    /// Returns the name, with a number if it is taken.
+    /// Returns the name, with a number appended if the name is in use.
     fn take(&mut self, name: String) -> String {
         let mut number = self.0.get(&name).copied().unwrap_or(0);
         let mut free = name.clone();
@@ -109,11 +109,11 @@ impl Taken {
 
 struct Writer<'g> {
     graph: &'g Graph,
-    /// The declarations that a reader of the text will have built.
+    /// The types, tags and names that a reader of the text written so far will have built.
     declared: Declared,
     /// The key of each type that is written.
     keys: HashMap<TypeId, String>,
-    /// The node that each written node will be for a reader.
+    /// Maps each written node to the node that a reader builds for it.
     nodes: HashMap<NodeId, NodeId>,
     /// The name of each tag that is written.
     names: HashMap<TagId, String>,
@@ -153,8 +153,8 @@ impl Writer<'_> {
         }
         let name = name.ok_or("its identity is no string")?;
         let parent = || node.parent().as_ref().map_or(Err("no parent".to_owned()), key);
-        // A struct with one struct at offset 0 reads as a scalar, but a scalar
-        // under a struct is refused.
+        // A struct whose only field is a struct at offset 0 has the form of a scalar, but the
+        // builder refuses a scalar whose parent is a struct.
         let wraps_struct =
             node.parent().is_some_and(|parent| self.graph.ty(parent).kind() == TypeKind::Aggregate);
         let old_struct = node.kind() == TypeKind::Aggregate || wraps_struct;
@@ -226,7 +226,7 @@ impl Writer<'_> {
         self.entry("struct copy", None, id.node(), built);
     }
 
-    /// Writes an entry, given with its node for a reader, or a comment why it is left out.
+    /// Writes an entry, which comes with the node that a reader builds, or why it is left out.
     fn entry(
         &mut self,
         what: &str,
@@ -237,7 +237,7 @@ impl Writer<'_> {
         let (entry, built) = match entry {
             Ok(entry) => entry,
             Err(reason) => {
-                // Quoted for its escapes: a newline would end the comment.
+                // The name is printed with escapes, because a newline would end the comment.
                 let name = name.map_or_else(String::new, |name| format!(" {name:?}"));
                 let reason = reason.escape_debug().to_string().replace("\\\"", "\"");
                 self.out.push_str(&format!("        // left out: {what}{name}: {reason}\n"));
@@ -254,7 +254,7 @@ impl Writer<'_> {
         self.out.insert(self.out.len() - 1, ',');
     }
 
-    /// Writes a comment if a reader's node differs from the graph's.
+    /// Notes that a reader builds `built` for `node`, and writes a comment if the two differ.
     fn note_change(&mut self, node: NodeId, built: NodeId) {
         self.nodes.insert(node, built);
         let reader = &self.declared.graph;

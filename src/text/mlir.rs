@@ -1,4 +1,4 @@
-//! Writing a graph as attributes of MLIR's LLVM dialect.
+//! Writes a graph as attributes of MLIR's LLVM dialect.
 
 use std::fmt::Write;
 
@@ -22,8 +22,8 @@ pub enum MlirError {
         /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
-    /// More than one anonymous root, or a distinct type: MLIR merges equal
-    /// attributes, and would answer NoAlias between unrelated types.
+    /// A second anonymous root, or a distinct type: MLIR would merge it with an equal one, and then
+    /// answer NoAlias between unrelated types.
     #[error("!{node} must stay apart from equal ones, and MLIR would merge them")]
     Distinct {
         /// The node's number, as [`write`](super::write()) prints it.
@@ -31,9 +31,9 @@ pub enum MlirError {
     },
 }
 
-/// Prints a graph's tags, and the types that they use, as aliases of MLIR's `#llvm.tbaa_*`
-/// attributes, each before its use. `#tbaa_tag5` is the node that [`write`](super::write()) prints
-/// as `!5`.
+/// Returns a graph's tags, and the types that they use, as aliases of MLIR's `#llvm.tbaa_*`
+/// attributes, each before its first use. `#tbaa_tag5` is the node that [`write`](super::write())
+/// prints as `!5`.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
     write_mlir_numbered(graph, &Numbering::new(graph))
 }
 
-/// Like [`write_mlir`], with other numbers.
+/// Like [`write_mlir`], with the node numbers of `numbering`.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn write_mlir_numbered(graph: &Graph, numbering: &Numbering) -> Result<Strin
 struct Writer<'g> {
     graph: &'g Graph,
     numbering: &'g Numbering,
-    /// The alias of each type written.
+    /// The MLIR alias of each type that is written already.
     names: Vec<Option<String>>,
     anonymous: bool,
     out: String,
@@ -92,7 +92,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a type after its parts.
+    /// Writes the types that a type refers to, and then the type.
     fn ty(&mut self, ty: TypeId) -> Result<(), MlirError> {
         let mut open = vec![(ty, false)];
         let mut on_path = std::collections::HashSet::<NodeId>::new();

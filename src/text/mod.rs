@@ -1,6 +1,6 @@
-//! Writing metadata in the forms of LLVM and MLIR.
+//! Writes metadata in the forms of LLVM and MLIR.
 //!
-//! The crate `tbaa-ir` reads it, and has these functions too.
+//! The crate `tbaa-ir` reads such text, and has these functions too.
 
 mod mlir;
 mod write;
@@ -10,13 +10,13 @@ pub use mlir::{MlirError, write_mlir, write_mlir_numbered};
 pub use write::write_two;
 pub use write::{Numbering, write, write_numbered, write_operands};
 
-/// Named metadata in which [`write()`] lists tags, so that `llvm-as` and
-/// `opt` keep them although no instruction uses them.
+/// The named metadata in which [`write()`] lists tags, so that `llvm-as` and `opt` keep tags that
+/// no instruction uses.
 #[doc(hidden)]
 pub const TAGS: &str = "tbaa.tags";
-/// The same for `tbaa.struct` nodes.
+/// The named metadata that lists `!tbaa.struct` nodes.
 #[doc(hidden)]
 pub const COPIES: &str = "tbaa.structs";
-/// The same for types that no tag reaches.
+/// The named metadata that lists types that no tag reaches.
 #[doc(hidden)]
 pub const TYPES: &str = "tbaa.types";

@@ -1,4 +1,4 @@
-//! Writing a graph as `.ll` metadata.
+//! Writes a graph as `.ll` metadata. *Copies* are `!tbaa.struct` nodes.
 
 use std::fmt::Write;
 
@@ -8,17 +8,16 @@ use crate::table::HashSet;
 use tbaa_lex::constant::is_constant;
 use tbaa_lex::source::escape;
 
-/// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
+/// Returns a graph's tags, `!tbaa.struct` nodes and types as metadata that `llvm-as` accepts.
 ///
 /// Nodes are numbered from 0 in the order in which LLVM itself would number them: each before its
-/// operands, tags first. The named metadata `!tbaa.tags` (and `!tbaa.structs`, `!tbaa.types`) lists
+/// operands, tags first. The named metadata `!tbaa.tags`, `!tbaa.structs` and `!tbaa.types` list
 /// them, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
 /// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
-/// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or would mean something else: it is
-/// replaced by `null`, which is as ill-formed, and a comment at the end of the node's line has the
-/// original.
+/// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled, or would mean something else. `null`
+/// replaces it, which is just as ill-formed, and a comment on the line has the original.
 ///
 /// ```
 /// use tbaa::{Graph, text};
@@ -44,8 +43,8 @@ pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)
 }
 
-/// Like [`write()`], under other numbers, and with remarks of one line on some nodes, which
-/// become comments. Nodes are printed in order of their numbers.
+/// Like [`write()`], with the numbers of `numbering`, in whose order nodes are printed. `remark`
+/// returns a comment of one line for a node, or `None`.
 #[must_use]
 pub fn write_numbered(
     graph: &Graph,
@@ -66,7 +65,7 @@ pub fn write_numbered(
     out
 }
 
-/// Prints two nodes, which become `!0` and `!1`, with everything that they reach, like [`write()`].
+/// Returns the text of two nodes, as `!0` and `!1`, and of all nodes that they reach.
 pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     let mut numbering = Numbering::empty(graph);
     for node in [first, second] {
@@ -81,21 +80,21 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     out
 }
 
-/// The numbers with which the nodes of one graph are printed: the nodes that its tags, copies and
-/// types reach.
+/// The numbers with which the nodes of a graph are printed. Nodes that no tag, `!tbaa.struct` node
+/// or type reaches have none.
 ///
 /// LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
-    /// The nodes with numbers, in their order.
+    /// The numbered nodes, in the order of their numbers.
     nodes: Vec<(u32, NodeId)>,
-    /// The tags, the copies, and the types that are such by themselves.
+    /// The nodes to list: tags, copies, and the types that no tag and no other type implies.
     lists: [Vec<NodeId>; 3],
 }
 
 impl Numbering {
-    /// Numbers nodes from 0 as LLVM does: each before its operands, tags first.
+    /// Numbers a graph's nodes from 0 as LLVM does: each before its operands, tags first.
     #[must_use]
     pub fn new(graph: &Graph) -> Numbering {
         let mut numbering = Numbering::empty(graph);
@@ -109,8 +108,8 @@ impl Numbering {
         numbering
     }
 
-    /// Gives each node the number from the first of some functions that has one for it and for no
-    /// other node. A node without such a number gets one from `free`.
+    /// Numbers each node by the first of the `known` functions that returns a number for it which
+    /// no node has yet. All other nodes get a number from `free`.
     #[doc(hidden)]
     pub fn keeping(
         graph: &Graph,
@@ -165,7 +164,7 @@ impl Numbering {
         *self.of.get(node.index())?
     }
 
-    /// Returns the node of a number.
+    /// Returns the node that has a number.
     pub fn node(&self, number: u32) -> Option<NodeId> {
         let at = self.nodes.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.nodes[at].1)
@@ -202,8 +201,8 @@ impl Numbering {
     }
 }
 
-/// The types that are types although no tag and no other type makes them so:
-/// first those among the nodes that tags and copies lead to, in that order.
+/// Returns the types that no tag and no other type implies. Those in `reached` come first, in its
+/// order.
 fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
     let mut implied = vec![false; graph.node_count()];
     let mut work: Vec<NodeId> =
@@ -223,10 +222,10 @@ fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
     }
 }
 
-/// The bytes of an operand that a comment shows at most.
+/// The most bytes of an operand that a comment shows.
 const SHOWN: usize = 60;
 
-/// Prints a node's operands, separated by commas, other nodes as `reference` has it.
+/// Returns a node's operands, separated by commas. `reference` prints an operand that is a node.
 pub fn write_operands(
     graph: &Graph,
     node: NodeId,

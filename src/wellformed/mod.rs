@@ -1,4 +1,5 @@
-//! The verdict of LLVM's verifier on tags, and on the types on their paths.
+//! Checks tags, and the types on their paths, as LLVM's verifier does. A *walk* is a tag's path
+//! from its base type to the root; a *cursor* is a step of it, a type and an offset.
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
@@ -21,27 +22,27 @@ pub struct VerifyError {
     pub node: NodeId,
 }
 
-/// The verdict of LLVM's verifier on the tags of one graph.
+/// Checks the tags of one graph as LLVM's verifier does.
 ///
-/// Results for type nodes, and for the walks from places, are cached: a check takes one step for
-/// each new place on the tag's walk.
+/// Results for types and for walks are cached: a check visits only the steps of its walk that no
+/// earlier check visited.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
     verdicts: Verdicts,
 }
 
-/// The facts found out about the types of one graph, which may grow.
+/// The cached results for one graph, which may grow.
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Verdicts {
-    /// The widths of types that the graph does not know to be good.
+    /// The results for types that the graph itself does not know to be well-formed.
     bases: HashMap<(NodeId, Format), Result<Width, VerifyError>>,
-    /// The walks of tags, by format and by how many bits their offsets have.
+    /// The walks of tags, by format and by the bit width of their offsets.
     walks: HashMap<(Format, u32), EndedWalks>,
 }
 
-/// The walks of some tags. Each cursor's type is older than the previous one's.
+/// The walks of some tags. Each type on a walk was added to the graph before the previous type.
 #[derive(Clone, Debug, Default)]
 struct EndedWalks {
     walks: Walks,
@@ -49,31 +50,30 @@ struct EndedWalks {
     ends: Vec<End>,
 }
 
-/// The most types on a path that is followed for one tag only, as paths into cycles are. A longer
-/// path counts as endless, which only rejects the tag.
+/// The most types on a path that is not cached. A longer one counts as endless and is rejected.
 const OPEN: usize = 1 << 10;
 
-/// The rule that a walk breaks, and the type at which it does; `None` for the whole walk.
+/// The rule that a walk breaks, and the type that breaks it; `None` if the tag does.
 type Broken = (Rule, Option<NodeId>);
 
-/// The end of a walk that is followed past the type that the tag accesses.
+/// The result of following a walk past the accessed type.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AtRoot,
     Broken(Broken),
-    /// Walks that reach this place differ afterwards: they may reach a type twice, or an aggregate
-    /// above a size-aware scalar.
+    /// The rest is not cached, as it differs from tag to tag: it may reach a type twice, or an
+    /// aggregate above a size-aware scalar.
     Open,
 }
 
-/// The checks of paths of one format.
+/// A checker of the paths of tags of one format.
 pub(crate) struct Check<'c> {
     graph: &'c Graph,
     known: &'c mut Verdicts,
     format: Format,
 }
 
-/// The width of the offsets into a type.
+/// The bit width of the offsets into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Width {
     /// A type without offsets: only offset 0 is valid.
@@ -90,11 +90,11 @@ impl<'g> Verifier<'g> {
         Verifier { graph, verdicts: Verdicts::default() }
     }
 
-    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
+    /// Checks whether LLVM 22 accepts the tag.
     ///
     /// # Errors
     ///
-    /// The [`VerifyError`].
+    /// A [`VerifyError`] with the first rule that the tag breaks.
     ///
     /// # Panics
     ///
@@ -107,7 +107,7 @@ impl<'g> Verifier<'g> {
 }
 
 impl Verdicts {
-    /// Like [`Verifier::check`], for a tag of the graph that all calls name.
+    /// Like [`Verifier::check`]. All calls must name the same graph, which owns the tag.
     #[doc(hidden)]
     pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), VerifyError> {
         let node = graph.tag_node(tag);
@@ -116,13 +116,13 @@ impl Verdicts {
         checked.map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
     }
 
-    /// Returns a checker for single rules, for paths whose ends are known.
+    /// Returns a checker, for callers that check single steps of a path.
     pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph, format: Format) -> Check<'c> {
         Check { graph, known: self, format }
     }
 }
 
-/// Checks a tag's own operands, and reads them.
+/// Checks a tag's own operands. Returns its base type, access type, offset and format.
 pub(crate) fn check_operands(
     graph: &Graph,
     node: NodeId,
@@ -188,7 +188,7 @@ impl Check<'_> {
         found
     }
 
-    /// Returns the cursor of a place, with the walk from there added.
+    /// Returns the cursor at `start` and `offset`, after adding its walk.
     fn add_walk(&mut self, start: NodeId, offset: Int) -> u32 {
         let key = (self.format, offset.bits);
         let mut known = self.known.walks.remove(&key).unwrap_or_default();
@@ -206,7 +206,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the place after one that is not accessed, or the end of the walk.
+    /// Returns the step after `ty`, which is not the accessed type, or the end of the walk.
     fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
@@ -215,7 +215,7 @@ impl Check<'_> {
         let next = self.step(ty, &mut offset);
         let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
         if self.format == Format::New && is_scalar(self.graph, ty) {
-            // From here on the offset is of no consequence, unless the type is accessed.
+            // After a scalar that is not accessed, the offset does not matter.
             offset.value = 0;
             if !is_scalar(self.graph, next) {
                 return Err(End::Open);
@@ -224,7 +224,7 @@ impl Check<'_> {
         if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
-    /// Like [`Check::check_path`], step by step. A path of more than `most` types counts as
+    /// Like [`Check::check_path`], without the cache. A path of more than `most` types counts as
     /// endless.
     fn follow(
         &mut self,
@@ -250,7 +250,7 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
-    /// Checks a type on a path, and the offset into it. `accessed` says that the path ends there.
+    /// Checks a type on a path, and the offset into it. `accessed`: the path ends at this type.
     pub(crate) fn check_place(
         &mut self,
         node: NodeId,
@@ -272,9 +272,9 @@ impl Check<'_> {
     /// Moves to the last field that does not start after `offset`, and makes
     /// `offset` relative to it.
     ///
-    /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
-    /// the tag's format, not the node's own. NB: in a size-aware scalar it
-    /// takes the parent for a field at the offset of the scalar's *size*.
+    /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node in the tag's format,
+    /// even if the node has the other. In a size-aware scalar, it mistakes the scalar's *size* for
+    /// the offset of a field, whose type is the parent.
     pub(crate) fn step(&self, node: NodeId, offset: &mut Int) -> Result<NodeId, Rule> {
         let shape = Shape { format: self.format, len: self.graph.operand_count(node) };
         let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
@@ -293,7 +293,7 @@ impl Check<'_> {
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type node by itself, as a base of tags.
+    /// Checks a type by itself, as the base type of tags.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId) -> Result<Width, VerifyError> {
@@ -355,8 +355,8 @@ pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
     shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
 }
 
-/// Returns whether a size-aware walk goes from a cursor to cursor `end` without passing a scalar:
-/// past a scalar, the verifier takes another path than the cursors.
+/// Returns whether the walk from a cursor reaches `end` without passing a size-aware scalar. After
+/// such a scalar, the verifier takes another path than the cursors.
 pub(crate) fn comes_to(graph: &Graph, walks: &Walks, cursor: u32, end: u32) -> bool {
     let forest = &walks.forest;
     let is_scalar = |cursor| is_scalar(graph, graph.node_at(walks.ty(cursor)));

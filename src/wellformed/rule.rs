@@ -1,4 +1,4 @@
-//! The rules, with their codes, their levels and LLVM's words for them.
+//! The rules, with their codes, their levels and LLVM's messages.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Level {
-    /// Likely wrong, or a loss.
+    /// Likely a mistake, or prevents optimisations.
     Warning,
     /// LLVM rejects it, or miscompiles it.
     Error,
@@ -26,8 +26,8 @@ macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $number:literal, $title:literal, $llvm:literal;)*) => {
         /// A rule of well-formed metadata.
         ///
-        /// Most are checks of LLVM 22's `TBAAVerifier`. It does not check `tbaa.struct`: those
-        /// rules come from the language reference. Each has the number of its code.
+        /// Most rules are checks of LLVM 22's `TBAAVerifier`. Those for `tbaa.struct`, which it
+        /// does not check, come from the language reference. A rule's code contains its number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -35,7 +35,7 @@ macro_rules! rules {
         pub enum Rule { $($(#[$doc])* $rule = $number,)* }
 
         impl Rule {
-            /// Every rule, in order of number.
+            /// All rules, in the order of their numbers.
             pub const ALL: &[Rule] = &[$(Rule::$rule,)*];
 
             /// Returns a short description of the violation.
@@ -57,7 +57,7 @@ macro_rules! rules {
 rules! {
     /// A tag needs operands.
     TagEmpty = 1, "a tag without operands", "TBAA metadata cannot have 0 operands";
-    /// A tag is struct-path: its first operand is a node, and it has three or more.
+    /// A tag is struct-path: its first operand is a node, and it has three or more operands.
     TagNotStructPath = 2, "a tag that is not struct-path: a type node stands here",
         "Old-style TBAA is no longer allowed, use struct-path TBAA instead";
     /// A tag has 3 or 4 operands in the old format, 4 or 5 in the new.
@@ -89,10 +89,10 @@ rules! {
     /// The tag's offset is as wide as the offsets in the types on its path.
     OffsetWidth = 12, "an offset not as wide as those of the type",
         "Access bit-width not the same as description bit-width";
-    /// The path meets the access type.
+    /// The path passes the access type.
     AccessNotOnPath = 13, "an access type that the access path does not meet",
         "Did not see access type in access path!";
-    /// The path finds a field at or before its offset.
+    /// Each struct on the path has a field at or before the offset.
     NoFieldAtOffset = 14, "an offset before the first field",
         "Could not find TBAA parent in struct type node";
     /// A two-operand type is a scalar: a name and a parent under a root.
@@ -131,11 +131,11 @@ rules! {
     CopySize = 33, "an entry of a struct copy whose size is no integer", "";
     /// An entry's third operand is a tag.
     CopyTag = 34, "an entry of a struct copy without a tag", "";
-    /// No two entries cover one byte.
+    /// No two entries cover the same byte.
     CopyOverlap = 35, "entries of a struct copy that overlap", "";
-    /// By the union rules: the tag denotes a path through sound types.
+    /// For the union rules, the tag has a path through well-formed types to its access type.
     NoUnionPath = 41, "a tag that denotes no path for the union rules", "";
-    /// LLVM's reader takes each operand of each plain node of a text, used or not.
+    /// LLVM's reader accepts each operand of each plain node of a text, used or not.
     Unreadable = 51, "an operand that LLVM cannot read", "";
 }
 
@@ -145,11 +145,11 @@ impl Rule {
         self as u16
     }
 
-    /// Returns how bad it is to break the rule.
+    /// Returns the severity of breaking the rule.
     pub fn level(self) -> Level {
         match self {
-            // Bit-fields made clang write such copies for years (llvm issues
-            // 59328, 82586), and LLVM does not mind.
+            // For years, clang wrote such nodes for structs with bit-fields (LLVM issues 59328,
+            // 82586), and LLVM accepts them.
             Rule::CopyOverlap => Level::Warning,
             _ => Level::Error,
         }

@@ -1,10 +1,9 @@
-//! The public interface of each library crate, item by item, must equal `CRATE.txt`, so that a
-//! review shows what a release breaks. Items that are `doc(hidden)`, for the project's other
-//! crates, follow.
+//! Checks that the public interface of each library crate equals the list in `CRATE.txt`, so that a
+//! review shows what a release breaks. Items that are `doc(hidden)` come last.
 //!
 //! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
-//! `public-api` reads the format of one Rust version: with another toolchain the test prints that
-//! and is skipped. `TBAA_API=require` fails instead.
+//! `public-api` reads the format of one Rust version: with another toolchain the test prints a note
+//! and is skipped, or fails if `TBAA_API=require`.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -46,13 +45,13 @@ fn interface(of: &str) -> Result<String, String> {
     let all = items(of, &["--document-hidden-items"])?;
     let mut seen: HashSet<&str> = public.lines().collect();
     let hidden = all.lines().filter(|line| seen.insert(line));
-    // An item that becomes hidden changes its line.
+    // Hidden items are indented, so an item that becomes hidden shows up as a change.
     let hidden: String = hidden.map(|line| format!("    {line}\n")).collect();
     Ok(if hidden.is_empty() { public } else { public + HIDDEN + &hidden })
 }
 
 fn items(of: &str, flags: &[&str]) -> Result<String, String> {
-    // A folder of its own: the flag for JSON would rebuild much of the other folder.
+    // A separate target folder: the flags for JSON would cause rebuilds in the usual one.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("api");
     let output = Command::new(env!("CARGO"))
         .args(["rustdoc", "--quiet", "--offline", "--lib", "-p", of, "--all-features"])

@@ -1,4 +1,4 @@
-//! Declared layouts are those of the Rust compiler.
+//! The layouts of derived declarations equal those of the Rust compiler.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -171,8 +171,8 @@ struct Holder {
     plain: u32,
 }
 
-/// Char-like members have the tag of `char`, and their neighbours do not. Copies of the whole
-/// include their bytes.
+/// Char-like members have the tag of `char`, and their neighbours do not. A copy of the whole
+/// struct includes the bytes of such members.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, AliasRule, Oracle};
@@ -250,7 +250,7 @@ fn a_type_may_point_to_one_that_holds_it() {
     }
 }
 
-/// A pointee that cannot be declared is an error, also the second time.
+/// A pointer to a type that cannot be declared is an error, also the second time.
 #[test]
 fn what_is_pointed_to_must_be_declared() {
     #[derive(Tbaa)]

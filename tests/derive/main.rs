@@ -1,6 +1,6 @@
-//! Derived types and the same runtime as a spec: one graph.
+//! Types that are declared with `#[derive(Tbaa)]` give the same graph as a spec's.
 
-// Code that the macros write is as safe as the rest.
+// The code that the macros generate is safe too.
 #![forbid(unsafe_code)]
 // The tests examine layouts, not values.
 #![allow(dead_code)]
@@ -19,7 +19,7 @@ fn host() -> Option<(&'static str, Target)> {
     Some((name, host))
 }
 
-/// Returns types with a `T` declared.
+/// Returns declarations that include `T`.
 fn declared<T: Tbaa>() -> Declarations {
     let (_, target) = host().expect("a target with a preset");
     let mut types = Declarations::new(target);
@@ -27,7 +27,7 @@ fn declared<T: Tbaa>() -> Declarations {
     types
 }
 
-/// Returns the offset of a path under the policy that knows most.
+/// Returns the offset of a path under `Policy::Rfc`, which knows every member.
 fn offset<B: Tbaa, F>(path: TypedPath<B, F>) -> Result<u64, DeclareError> {
     let mut types = declared::<B>().into_tagged(Policy::Rfc);
     types.handle(&mut Graph::new(), path).map(|handle| handle.place().offset)

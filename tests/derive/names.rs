@@ -1,4 +1,4 @@
-//! Names of types: generic ones have one for each use.
+//! Names of types: each instance of a generic type has a name of its own.
 
 use std::ffi::c_void;
 
@@ -45,7 +45,7 @@ fn generic_types_have_a_name_for_each_use() {
     assert_eq!(name::<Type>(), "Type");
 }
 
-/// Two uses of one name would be treated as one type.
+/// Two types with one name would be treated as one type.
 #[test]
 fn two_uses_of_one_name_are_refused() {
     let Some((_, target)) = host() else { return };

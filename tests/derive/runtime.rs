@@ -1,5 +1,5 @@
-//! A Lua runtime in Rust and in RON. The structs follow Lua 5.3's `lobject.h`
-//! and `lstate.h`, shortened.
+//! A Lua runtime, declared in Rust and in RON. The structs follow Lua 5.3's `lobject.h` and
+//! `lstate.h`, shortened.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -110,7 +110,7 @@ struct Extra {
 
 const SPEC: &str = include_str!("runtime.ron");
 
-/// The spec's layout is computed by this library. The Rust structs' layout is the compiler's.
+/// This library computes the spec's layout, and rustc that of the structs: the graphs are equal.
 #[test]
 fn rust_and_ron_give_one_graph() {
     let Some((target, host)) = host().filter(|_| size_of::<usize>() == 8) else { return };

@@ -1,4 +1,4 @@
-//! A JIT's object: its results are right, whoever adds types and places, and whenever.
+//! Tests `Jit`: its tags are right, no matter which thread adds types and accesses, and when.
 
 use pretty_assertions::assert_eq;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ use tbaa_tests::setting;
 
 const THREADS: usize = 4;
 
-/// Returns a record with a union, pointers to others, and common members of many runtimes.
+/// Returns a record with a union, pointers to other records, and members that runtimes often have.
 fn record(number: usize) -> Record {
     let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
     Record::structure(format!("S{number}"))
@@ -33,8 +33,8 @@ fn jit(options: JitOptions) -> Jit {
     Jit::with_options(Declarations::new(Target::x86_64()), options).unwrap()
 }
 
-/// Asserts that LLVM answers `MayAlias` on the emitted nodes wherever rule `union` does on their
-/// tags. Returns the number of pairs that both separate, and that the rule separates.
+/// Asserts that rule `llvm` answers `MayAlias` on emitted tags wherever rule `union` does on the
+/// original tags. Returns the number of pairs that both separate, and that rule `union` separates.
 fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, usize) {
     let llvm = Oracle::new(graph, AliasRule::Llvm);
     let (mut kept, mut apart) = (0, 0);
@@ -49,14 +49,14 @@ fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, u
     (kept, apart)
 }
 
-/// Emits a place's nodes into a thread's own context, as a compiling thread does.
+/// Emits the nodes of a place (an access by its path) as a compiling thread does.
 fn compile(emitter: &mut Emitter<Graph>, place: &TaggedPlace) -> (TagId, TagId) {
     let node: NodeId = emitter.attachments(place.nodes()).unwrap().tag.unwrap();
     (place.place().tag.unwrap(), emitter.sink_mut().mark_tag(node))
 }
 
-/// Four threads compile while one adds types and places: no thread waits, all get the same nodes,
-/// and those are right.
+/// Four threads compile while one adds types and places: no thread waits, and all get the same,
+/// correct nodes.
 #[test]
 fn threads_compile_while_one_adds() {
     let records = setting("TBAA_RECORDS", 60);
@@ -97,7 +97,7 @@ fn threads_compile_while_one_adds() {
     assert!(apart > 0 && kept * 100 > apart * 95, "{kept} of {apart}");
 }
 
-/// Places requested one by one are as right as those of one call, in any order.
+/// Requesting places one by one, in any order, gives tags as good as one call for all.
 #[test]
 fn places_one_by_one() {
     let mut all: Vec<String> = (0..12).flat_map(paths).collect();
@@ -131,7 +131,7 @@ fn places_one_by_one() {
     }
 }
 
-/// Two JITs share nothing unless their options say so.
+/// Two JITs emit equal nodes only if their options have the same name (`lineage`).
 #[test]
 fn lineages() {
     let text = |options: JitOptions| {
@@ -146,7 +146,7 @@ fn lineages() {
     assert_eq!(text(named()), text(named()));
 }
 
-/// A runtime declares its structs at startup, whether its types were stored or not.
+/// A runtime declares its structs at startup, also if its types were stored: they must be equal.
 #[test]
 fn a_stored_jit_is_told_its_records_again() {
     let stored = {
@@ -176,12 +176,12 @@ fn a_stored_jit_is_told_its_records_again() {
         let error = loaded.define(changed).unwrap_err();
         assert!(matches!(error, DeclareError::Changed { .. }), "{error}");
         assert!(error.to_string().contains(message), "{error}");
-        // Nothing is lost by a failure.
+        // After the failure, the JIT still accepts the unchanged record.
         loaded.define(record(0)).unwrap();
     }
 }
 
-/// Paths checked by the Rust compiler are equal to text paths.
+/// A path that the Rust compiler checks gives the same nodes as the path as text.
 #[test]
 fn typed_paths() {
     #[derive(Tbaa)]
@@ -229,7 +229,7 @@ fn nothing_stays_without_a_tag_in_silence() {
     assert!(place.nodes().tag.is_some() && place.nodes().alias_scope.is_some());
 }
 
-/// A tag on a call or in a copy does not say that memory is immutable.
+/// A tag on a call, or in a `!tbaa.struct` node, does not say that memory is immutable.
 #[test]
 fn instructions_that_may_write() {
     let mut types = Declarations::new(Target::x86_64());
@@ -248,7 +248,7 @@ fn instructions_that_may_write() {
     let text = emitter.sink_mut().take();
     assert!(operands(&text, load).ends_with(", i64 0, i64 1}"), "{text}");
     assert!(operands(&text, ours).ends_with(", i64 0}"), "{text}");
-    // The emitter does the same for a copy's list.
+    // The emitter clears the flag in a `!tbaa.struct` node too.
     let mut graph = Graph::new();
     let mut types = jit.types().clone().into_tagged(tbaa::declare::Policy::Clang);
     let tag = types.tag(&mut graph, "immutable P.x").unwrap();

@@ -1,4 +1,4 @@
-//! Emitting: a sink gets the graph's nodes, and some tags are refused.
+//! Emitting: a *sink* (the receiver) gets the graph's nodes, and some tags are refused.
 
 mod jit;
 mod refused;

@@ -1,4 +1,4 @@
-//! The tags that are refused, and the answers on the others.
+//! The tags that the emitter refuses, and LLVM's answers on the others.
 
 use pretty_assertions::assert_eq;
 use tbaa::declare::{Policy, TaggedTypes};
@@ -9,7 +9,7 @@ use tbaa_lower::emit::{EmitError, Emitter, Reason, TagCheck};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// A struct with all that matters in it.
+/// Returns an empty graph, and declared structs with nested unions and structs.
 fn declared(policy: Policy) -> (Graph, TaggedTypes) {
     let types = tbaa_tests::declared(include_str!("../fixtures/types/nested.ron"));
     (Graph::new(), types.into_tagged(policy))
@@ -29,11 +29,11 @@ fn unions_and_structs_inside_structs_are_refused() {
     for fine in ["TValue.tt", "*double", "Inner.b", "*Inner", "Outer.inner.b", "Outer.last"] {
         assert_eq!(reason_of(fine), None, "{fine}");
     }
-    // LLVM follows the last member, so its verifier knows no other.
+    // LLVM follows a union's last member, so its verifier rejects tags of the others.
     let rejected = Some(Reason::Rejected(Rule::AccessNotOnPath));
     assert_eq!(reason_of("TValue.value.p"), rejected);
     assert_eq!(reason_of("TValue.value.n"), rejected);
-    // A tag that LLVM's verifier accepts is wrong too: LLVM treats `*double` as unrelated to it.
+    // The verifier accepts this tag, but LLVM wrongly answers that `*double` cannot alias it.
     assert!(matches!(reason_of("TValue.value.i"), Some(Reason::Union { .. })));
     assert!(matches!(reason_of("Outer.values[*].value.i"), Some(Reason::Union { .. })));
     assert_eq!(reason_of("Outer.inner"), Some(Reason::PartialStruct));
@@ -65,7 +65,7 @@ fn a_refusal_says_what_and_why() {
         "tag (\"TValue\", \"long\", 0): the path leads through fields that overlap, of which \
          LLVM sees the last only; lower the tags, or leave the access without one"
     );
-    // It is refused whenever it is asked for, and its node is not.
+    // The tag is refused each time, although its node can be emitted.
     emitter.node(&graph, graph.tag_node(tag)).unwrap();
     assert!(matches!(emitter.tag(&graph, tag), Err(EmitError::Refused(_))));
     let ty = types.types().named("Outer").unwrap();
@@ -75,7 +75,7 @@ fn a_refusal_says_what_and_why() {
 
 #[test]
 fn an_access_type_that_llvm_never_meets() {
-    // LLVM's verifier takes it for fine, and its alias analysis crashes.
+    // LLVM's verifier accepts this tag, but its alias analysis crashes on it.
     let source = "!tbaa.tags = !{!0}\n!0 = !{!1, !2, i64 4, i64 1}\n\
                   !1 = !{!2, i64 8, !\"S\", !3, i64 0, i64 4}\n!2 = !{!4, i64 1, !\"char\"}\n\
                   !3 = !{!2, i64 4, !\"int\"}\n!4 = !{!\"R\"}\n";
@@ -103,7 +103,7 @@ fn accesses_wider_than_their_place() {
     );
 }
 
-/// Among tags that pass, LLVM answers `MayAlias` wherever bytes may be shared.
+/// For tags that are not refused, LLVM answers `MayAlias` wherever they may share bytes.
 #[test]
 fn what_passes_is_right() {
     let graphs = setting("TBAA_PAIRS", 400_000) / 1000;
@@ -111,7 +111,7 @@ fn what_passes_is_right() {
     let (mut passed, mut refused, mut told_apart, mut wrong) = (0, [0; 4], 0, 0);
     for seed in first..first + graphs {
         let (format, shape) = match seed % 4 {
-            // Without sizes the neighbours of a union are unknown.
+            // Without sizes, it is unknown which fields a union overlaps.
             0 => (Format::Old, Shape::PlainScalars),
             _ => (Format::New, Shape::Parented),
         };

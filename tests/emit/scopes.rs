@@ -1,4 +1,4 @@
-//! Scopes that express the rule's answers, and bisection.
+//! `!alias.scope` and `!noalias` lists that express the rule's answers; and bisection.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
@@ -8,7 +8,7 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::Rng;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// LLVM's answer on the scopes of two accesses.
+/// Returns LLVM's answer on the scopes of two accesses.
 ///
 /// LLVM: `ScopedNoAliasAAResult::mayAliasInScopes`, for one domain.
 fn may_alias(a: &Option<ScopeNames<'_>>, b: &Option<ScopeNames<'_>>) -> bool {
@@ -56,7 +56,7 @@ fn scopes_say_what_the_rule_says() {
     }
 }
 
-/// The answers for the first tags stay true when later ones are added.
+/// Scopes for the first tags stay correct when later tags are added.
 #[test]
 fn scopes_of_a_graph_that_grows() {
     let mut said = 0;

@@ -1,4 +1,4 @@
-//! The nodes that sinks are given.
+//! The nodes that the emitter passes to a *sink*, the receiver of nodes.
 
 use pretty_assertions::assert_eq;
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// Every spec's graph, and random ones of both formats.
+/// Returns the graph of every spec, and random graphs of both formats.
 fn graphs() -> Vec<(String, Graph)> {
     let mut graphs = Vec::new();
     for file in tbaa_tests::files("specs", &["ron"]) {
@@ -28,7 +28,7 @@ fn graphs() -> Vec<(String, Graph)> {
     graphs
 }
 
-/// The nodes of a graph's tags, copies and types, in order.
+/// Emits a graph's tags, `!tbaa.struct` nodes and types. Returns the nodes, in this order.
 fn emit_all<S: Sink<Error: Debug>>(graph: &Graph, sink: S) -> (S, [Vec<S::Node>; 3]) {
     let mut emitter = Emitter::new(sink);
     let mut node = |node| emitter.node(graph, node).unwrap();
@@ -88,7 +88,7 @@ fn a_graph_that_grows_costs_what_is_new() {
     let lines = emitter.sink_mut().take();
     assert_eq!(lines, "!3 = !{!\"S\", !1, i64 0, !1, i64 4}\n!4 = !{!3, !1, i64 4}\n");
 
-    // Another graph has nodes of its own, though they be equal.
+    // The nodes of another graph are emitted anew, even if they are equal.
     let mut other = Graph::new();
     let mut b = other.builder();
     let root = b.anonymous_root().unwrap();
@@ -151,7 +151,7 @@ fn nodes_that_no_sink_can_be_given() {
     assert_eq!(emitter.sink().made, 2);
 }
 
-/// A sink that accepts this many nodes.
+/// A sink that accepts `left` more nodes.
 struct Refusing {
     left: u32,
     made: u32,

@@ -1,5 +1,5 @@
-//! The builder's nodes and its refusals. Their messages and places are tested with
-//! specs, in `spec/bad.rs`.
+//! The nodes that the builder makes or refuses. The messages are tested with specs, in
+//! `spec/bad.rs`.
 
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -8,7 +8,7 @@ use tbaa::{
     TypeKind,
 };
 
-/// Root, char, int and a struct of two ints.
+/// Adds a root, `char`, `int` and a struct of two `int`s.
 fn old(b: &mut Builder<'_>) -> [TypeId; 4] {
     let root = b.root("R").unwrap();
     let char = b.scalar_type("char", root).unwrap();
@@ -30,7 +30,7 @@ fn ids_of_another_graph_are_noticed() {
     let (mut one, mut two) = (Graph::new(), Graph::new());
     let [_, char, int, pair] = old(&mut one.builder());
     let tag = one.builder().struct_tag(pair, int, 4).unwrap();
-    // The same numbers mean something in the other graph, too.
+    // The same indices are valid nodes in the other graph, too.
     old(&mut two.builder());
     let mut b = two.builder();
     let foreign = |argument: &str| BuildError::ForeignId { argument: argument.to_owned() };
@@ -45,7 +45,7 @@ fn ids_of_another_graph_are_noticed() {
     assert!(oracle.may_alias(tag, tag), "any doubt is MayAlias");
 }
 
-/// The nodes that LLVM's `MDBuilder` makes, as `llvm-dis` prints them.
+/// The builder makes the nodes of LLVM's `MDBuilder`; the text is that of `llvm-dis`.
 #[test]
 fn every_builder_call_prints_as_llvm_prints_it() {
     let mut graph = Graph::new();
@@ -89,8 +89,8 @@ fn a_struct_around_one_struct_is_no_scalar() {
     assert_eq!(graph.tag(inner).unwrap().format, Format::Old);
 }
 
-/// A type that holds itself needs its id before its operands, which only the
-/// raw door offers; the builder takes no part in it.
+/// Only `RawGraph` can add a type that contains itself. The builder refuses to use such a type, and
+/// names it.
 #[test]
 fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     let mut graph = Graph::new();
@@ -101,7 +101,7 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
 }
 
-/// A node from a text counts like one from the builder.
+/// A node that was read from a text counts like one from the builder.
 #[test]
 fn formats_do_not_mix_under_a_root_that_was_read() {
     let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";
@@ -113,7 +113,7 @@ fn formats_do_not_mix_under_a_root_that_was_read() {
     assert!(b.scalar_type("float", root).is_ok());
 }
 
-/// LLVM's verifier finds no field at an offset before the first.
+/// The builder refuses an offset before the first field, as LLVM's verifier does.
 #[test]
 fn no_path_leads_to_what_lies_before_the_first_field() {
     let mut graph = Graph::new();
@@ -142,8 +142,8 @@ fn a_search_for_a_path_has_an_end() {
     assert!(matches!(error, BuildError::NoPath { limit: true, .. }), "{error}");
 }
 
-/// The builder lets a path lead through any member of a union; LLVM's verifier
-/// follows the last.
+/// The builder accepts a tag of any member of a union. LLVM's verifier accepts only the last
+/// member's.
 #[test]
 fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     let mut graph = Graph::new();
@@ -179,7 +179,7 @@ fn integers_are_kept_at_every_size_and_width() {
     }
 }
 
-/// Names are stored one after another, and are still distinguished.
+/// Names are stored in one buffer, without separators, and still differ.
 #[test]
 fn names_are_told_apart_where_they_touch() {
     let mut graph = Graph::new();

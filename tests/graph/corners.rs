@@ -1,4 +1,4 @@
-//! A graph's answers about its nodes, at the borders.
+//! Corner cases of a graph's answers about its nodes.
 
 use tbaa::petgraph::visit::EdgeRef;
 use tbaa::raw::RawGraph;
@@ -8,7 +8,7 @@ fn read(listing: &str) -> Graph {
     tbaa_ir::read(listing.as_bytes()).unwrap().into_graph()
 }
 
-/// Graphs are equal only if one node of one is one node of the other.
+/// Graphs are equal only if their nodes correspond one to one.
 #[test]
 fn two_nodes_are_not_one() {
     let one = "!0 = !{!\"R\"} !1 = distinct !{!\"int\", !0, i64 0}
@@ -38,7 +38,7 @@ fn what_a_node_is_and_is_not() {
     assert_eq!(graph.nth_node(count), None);
 }
 
-/// Base and access type must both be the graph's.
+/// A tag's base type and access type must both belong to the graph.
 #[test]
 fn a_tag_of_anothers_type_is_refused() {
     let other = read(
@@ -60,8 +60,8 @@ fn a_tag_of_anothers_type_is_refused() {
     assert_eq!(graph.node_count(), count);
 }
 
-/// Types that are in a cycle by their fields have the root that their parents, in
-/// whatever order, lead to.
+/// Types whose fields form a cycle have the root that their parents lead to, in whatever order the
+/// text lists them.
 #[test]
 fn roots_in_a_cycle() {
     for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
@@ -81,7 +81,7 @@ fn roots_in_a_cycle() {
     }
 }
 
-/// There is an edge to the parent if a type has its own: scalars, and size-aware aggregates.
+/// A type has an edge to its parent if it names one: scalars and size-aware aggregates do.
 #[test]
 fn edges_of_the_dag() {
     let mut graph = Graph::new();

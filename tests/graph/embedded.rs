@@ -1,5 +1,5 @@
-//! The parts that embedders build on: clones, tags by index or by parts, and an order for
-//! writers.
+//! Functions for programs that embed the library: clones, tags by index or by parts, and an order
+//! for writers.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Oracle, Size};
@@ -28,7 +28,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(int.index(), float.index());
     assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
     assert_eq!(graph.tag_count(), int.index());
-    // The nodes from before the clone are found again, equal nodes too.
+    // Nodes from before the clone are found again when equal ones are added.
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);
@@ -44,7 +44,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(one.tag_at(one.tag_count()), None);
 }
 
-/// An oracle reads its graph again when it is replaced by a clone that grew.
+/// An oracle reads its graph again after the graph was replaced by a clone that grew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
     for rules in tbaa::AliasRule::ALL {

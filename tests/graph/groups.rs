@@ -1,4 +1,4 @@
-//! Nodes that refer to one another, added in any order.
+//! Groups: nodes that refer to one another and are added together, in any order.
 
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -6,7 +6,7 @@ use tbaa::wellformed::Verifier;
 use tbaa::{AliasResult, AliasRule, Graph, GraphError, Int, NodeId, Operand, Oracle, TypeId};
 use tbaa_tests::{Rng, setting};
 
-/// An operand of a node of a graph that is yet to be made.
+/// An operand of a [`Wild`] node; `Node` is an index into the list of nodes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
     Name(String),
@@ -14,17 +14,17 @@ pub(crate) enum Part {
     Node(usize),
 }
 
-/// A node that is yet to be made.
+/// The description of a node, from which a test adds it to a graph.
 #[derive(Clone)]
 pub(crate) struct Wild {
     pub(crate) distinct: bool,
     pub(crate) parts: Vec<Part>,
 }
 
-/// The number of nodes of [`wild_nodes`] that are types, before the tags.
+/// The number of types among [`wild_nodes`]; the tags follow them.
 pub(crate) const TYPES: usize = 24;
 
-/// Returns nodes of any kind, many of them equal, some with references to later ones.
+/// Returns random nodes of any kind: many are equal, and some refer to later ones.
 pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
     let mut nodes = vec![Wild { distinct: false, parts: vec![Part::Name("root".to_owned())] }];
     let (cyclic, mixed, sized) = (rng.one_in(3), rng.one_in(6), rng.one_in(2));
@@ -95,7 +95,7 @@ pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
     nodes
 }
 
-/// Adds the nodes in an order of the caller's; returns each node's id.
+/// Adds the nodes to a graph in the given order, and returns each node's id.
 pub(crate) fn unmarked(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     let mut place = vec![0; nodes.len()];
     order.iter().enumerate().for_each(|(at, &node)| place[node] = at);
@@ -112,7 +112,7 @@ pub(crate) fn unmarked(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) 
     (graph, place.iter().map(|&at| ids[at]).collect())
 }
 
-/// The same, tags and types marked.
+/// Like [`unmarked`], but also marks the tags and types as such.
 fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     let (mut graph, ids) = unmarked(nodes, order);
     ids[TYPES..].iter().for_each(|&tag| _ = graph.mark_tag(tag));
@@ -120,8 +120,8 @@ fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     (graph, ids)
 }
 
-/// The nodes that are one, by the definition: uniqued nodes that do not refer to
-/// themselves are, if their operands are.
+/// Returns the class of equal nodes of each node, by the definition: two uniqued nodes that do not
+/// refer to themselves are equal if their operands are.
 pub(crate) fn equal_nodes(nodes: &[Wild]) -> Vec<usize> {
     let mut class: Vec<usize> = (0..nodes.len()).collect();
     loop {
@@ -149,7 +149,7 @@ pub(crate) fn equal_nodes(nodes: &[Wild]) -> Vec<usize> {
     }
 }
 
-/// The root above a type, by its definition.
+/// Returns the root above a type, by following the parents.
 fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
     for _ in 0..=graph.node_count() {
         match graph.ty(ty).parent() {
@@ -160,8 +160,8 @@ fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
     None
 }
 
-/// With `--cfg tbaa_self_check` each answer and each most generic tag is compared with
-/// the definition's.
+/// With `--cfg tbaa_self_check` each answer and each most generic tag is compared with that of the
+/// rule's definition.
 #[test]
 fn graphs_do_not_depend_on_the_order_of_a_group() {
     let (mut no, mut generic, mut merged, mut unlike) = (0, 0, 0, 0);
@@ -220,7 +220,7 @@ fn graphs_do_not_depend_on_the_order_of_a_group() {
     assert!(counts.iter().all(|&count| count > 1_000), "{counts:?}");
 }
 
-/// A text with the same nodes has the same nodes: one mechanism serves both.
+/// Reading nodes from a text gives the same nodes as adding them as a group.
 #[test]
 fn a_text_has_the_nodes_of_a_group() {
     for seed in 0..setting("TBAA_GRAPHS", 6) * 20 {
@@ -265,8 +265,8 @@ fn a_group_is_refused_as_a_whole() {
     assert_eq!(graph.insert_group(&[]), Ok(Vec::new()));
 }
 
-/// Long chains, long cycles, and cycles in which one merge leads to the next,
-/// each in time that is near linear.
+/// Adding long chains, long cycles, and cycles in which one merge leads to the next, takes nearly
+/// linear time.
 #[test]
 fn long_groups_take_no_recursion_and_no_quadratic_time() {
     const LEN: usize = 50_000;
@@ -283,7 +283,7 @@ fn long_groups_take_no_recursion_and_no_quadratic_time() {
     let cycle: Vec<_> = (0..LEN).map(|at| draft(&[(at + 1) % LEN], at)).collect();
     assert_eq!(graph.insert_group(&cycle).unwrap().len(), LEN);
     assert_eq!(graph.node_count(), 2 * LEN);
-    // Two chains that meet at the end, which refers to both starts.
+    // Two chains that end in one node, which refers to the start of both.
     let strand = |at: usize| if at + 2 < 2 * LEN { at + 2 } else { 2 * LEN };
     let mut strands: Vec<_> = (0..2 * LEN).map(|at| draft(&[strand(at)], at / 2)).collect();
     strands.push(draft(&[0, 1], LEN));
@@ -297,8 +297,8 @@ fn long_groups_take_no_recursion_and_no_quadratic_time() {
     assert_eq!(graph.node_count(), 4 * LEN + 2);
 }
 
-/// The result of `llvm-as` and `llvm-dis` 22: two nodes of a cycle merge, and so does a third
-/// outside it; separate cycles of one shape do not.
+/// The result equals that of `llvm-as` and `llvm-dis` 22: two nodes of a cycle merge, and so does a
+/// third outside it, but separate cycles of the same shape do not.
 #[test]
 fn cycles_merge_as_in_llvm() {
     let text = b"!0 = !{!2, !\"x\"}\n!1 = !{!2, !\"x\"}\n!2 = !{!0, !1}\n!3 = !{!2, !\"x\"}\n\

@@ -1,4 +1,4 @@
-//! The store: which nodes are equal, and how graphs are made.
+//! Tests `Graph`: which nodes are equal, and how graphs are made.
 
 mod builder;
 mod corners;

@@ -7,8 +7,8 @@ use tbaa_tests::engines::answers;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// The serialised form of nodes, in an order of the caller's; `role` gives the
-/// tags and types by number.
+/// Returns the serialised form of nodes in the given order. `tags` and `types` are indices of
+/// nodes.
 fn serialised(
     nodes: &[(bool, Vec<String>, Vec<usize>)],
     order: &[usize],

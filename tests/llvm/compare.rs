@@ -1,7 +1,7 @@
-//! Rule `llvm` against the real LLVM 22, and rule `union` where it must be the same.
+//! Compares rule `llvm` with LLVM 22, and rule `union` with rule `llvm` where they must agree.
 //!
-//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the number
-//! of random pairs a format, `TBAA_SEED` the first seed.
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the number of random pairs
+//! for each format, `TBAA_SEED` the first seed.
 
 use std::fs;
 use std::path::Path;
@@ -45,8 +45,8 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     tags.len() * (tags.len() + 1) / 2
 }
 
-/// The theorem of the contract: where no fields overlap, rule `union` answers on scalar accesses
-/// what rule `llvm` does. Returns the number of pairs of such accesses.
+/// Checks that rules `union` and `llvm` agree on accesses to scalars if no fields overlap. Returns
+/// the number of pairs of such accesses.
 fn theorem(what: &str, graph: &Graph) -> usize {
     let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rule| Oracle::new(graph, rule));
     let plain: Vec<_> = graph.tags().filter(|&tag| is_plain(graph, tag)).collect();
@@ -77,9 +77,9 @@ fn has_plain_fields(graph: &Graph, ty: TypeId) -> bool {
     apart && fields.iter().all(|field| inside(field) && has_plain_fields(graph, field.ty))
 }
 
-/// `getMostGenericTBAA`, but for the immutability that LLVM keeps from one side.
+/// Compares `most_generic` with LLVM's `getMostGenericTBAA`, except for the immutability flag.
 fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>, tags: &[TagId]) {
-    // One line for each pair: a hundred tags are enough.
+    // LLVM prints one line for each pair: a hundred tags are enough.
     if tags.len() > 100 {
         return;
     }
@@ -108,7 +108,7 @@ fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>
     assert_eq!(lines.next(), None, "{what}");
 }
 
-/// The metadata that is dumped must be good for `llvm-as`, and read back equal.
+/// Checks that `llvm-as` accepts the written metadata, and that it reads back equal.
 fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
     let dumped = tbaa_ir::write(graph);
     llvm.assemble(&format!("{what}.dump.ll"), &dumped);
@@ -123,7 +123,7 @@ fn compiled_programs() {
     let (mut pairs, mut alike) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
         let stem = source.file_stem().unwrap().to_string_lossy();
-        // Optimized code has fewer tags, and few others: of every third file.
+        // Optimized code has fewer tags, and few new ones: every third file is enough.
         for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);
@@ -155,7 +155,7 @@ fn lua() {
         let pairs = compare(llvm, &what, &linked);
         round_trip(llvm, &what, tbaa_ir::read(&linked).unwrap().graph());
         println!("Lua, {} files, {way}: {pairs} pairs, no difference", files.len());
-        // The generic tags of one file: the whole has too many pairs.
+        // The most generic tags are compared for one file, because the program has too many pairs.
         let lstring = sources.iter().find(|source| source.ends_with("lstring.c")).unwrap();
         compare(llvm, &format!("lua/lstring-{way}"), &llvm.clang(lstring, options));
     }
@@ -181,7 +181,7 @@ fn random_graphs() {
             let graph = random::graph(&mut rng, &universe);
             let what = format!("random/{format:?}-{seed}");
             pairs += compare(llvm, &what, random::module(&graph).as_bytes());
-            // A type may stand above a struct and not above what is in it.
+            // With `Shape::Any`, an ancestor of a struct need not be an ancestor of its fields.
             alike += if shape == Shape::Any { 0 } else { theorem(&what, &graph) };
             round_trip(llvm, &what, &graph);
             let _ = fs::remove_file(scratch(&format!("{what}.ll"), b""));
@@ -193,8 +193,8 @@ fn random_graphs() {
     }
 }
 
-/// `aa-eval`, LLVM's own pass run by `opt`, shares no code with the program of the other
-/// comparisons.
+/// LLVM's own pass `aa-eval`, run by `opt`, shares no code with the program that the other
+/// comparisons use.
 #[test]
 fn aa_eval_agrees() {
     let Some(_) = Llvm::get() else { return };

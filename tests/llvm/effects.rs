@@ -84,7 +84,7 @@ fn of_all_intrinsics() {
     let Some(program) = Program::get("effects") else { return };
     let [text, left_out] = program.list();
     let printed = compare(&program, &text, |_| true);
-    // LLVM uses its own attributes for intrinsics that belong to no target, whatever the text says.
+    // For intrinsics that belong to no target, LLVM ignores the attributes in the text.
     let mut plain = String::new();
     for line in text.lines() {
         if line.starts_with("attributes ") {
@@ -105,7 +105,7 @@ fn of_all_intrinsics() {
     assert!(printed == silent && printed[1] > 16_000, "{printed:?} {silent:?}");
 }
 
-/// LLVM prints the attributes of a function in a comment before its declaration.
+/// Tests which intrinsics return. LLVM prints a function's attributes in a comment before it.
 #[test]
 fn of_all_intrinsics_that_return() {
     let Some(program) = Program::get("effects") else { return };

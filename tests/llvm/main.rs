@@ -1,5 +1,4 @@
-//! Comparisons with the real LLVM 22, which `TBAA_LLVM=require` makes an error
-//! to be without.
+//! Comparisons with the real LLVM 22. `TBAA_LLVM=require` makes a missing LLVM an error.
 
 mod compare;
 mod effects;

@@ -16,7 +16,7 @@ use super::verify::well_formed;
 #[derive(Default, Debug)]
 struct Tally {
     modules: usize,
-    /// Modules on which LLVM itself dies.
+    /// Modules on which LLVM itself crashes.
     killed: usize,
     tags: usize,
     rejected: usize,
@@ -24,7 +24,7 @@ struct Tally {
     no_alias: usize,
     /// Pairs on which LLVM crashes.
     crashes: usize,
-    /// Pairs on which LLVM reads what is no node.
+    /// Pairs on which LLVM reads something that is not a node.
     undefined: usize,
 }
 
@@ -36,7 +36,7 @@ impl Tally {
         assert!(killed <= 1 + modules / 100, "LLVM itself dies on {killed} modules");
     }
 
-    /// Compares verdicts and answers, and takes the module through a dump.
+    /// Compares verdicts and answers, and writes the module and reads it again.
     fn compare(&mut self, llvm: &Llvm, what: &str, source: &str) {
         self.modules += 1;
         let file = scratch(&format!("{what}.ll"), source.as_bytes());
@@ -54,7 +54,7 @@ impl Tally {
         let mut verifier = Verifier::new(graph);
         for (i, (&tag, verdict)) in tags.iter().zip(&verdicts).enumerate() {
             let ours = verifier.check(tag);
-            // LLVM's verifier itself may crash, on a null operand: no verdict.
+            // `C`: LLVM's verifier itself crashed, on a null operand.
             let agrees = *verdict == "C" || ours.is_ok() == (*verdict == "accept");
             assert!(agrees, "{what}, tag {i}: here {ours:?}, LLVM: {verdict}\n{source}");
             self.rejected += usize::from(ours.is_err());

@@ -1,4 +1,4 @@
-//! Rewritten texts, read by LLVM 22.
+//! Checks what LLVM 22 reads in rewritten texts.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ struct Row {
     copy: bool,
 }
 
-/// The instructions that are listed with or without a tag.
+/// Returns a row for each instruction that the reader lists, with or without a tag.
 fn rows(text: &[u8]) -> Vec<Row> {
     let module = tbaa_ir::read(text).unwrap();
     let row = |(_, i): (usize, &Instruction)| Row {
@@ -39,7 +39,7 @@ fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m Instru
     all.filter(|(_, i)| i.opcode.accesses_memory() || module.pointer_span(i).is_some())
 }
 
-/// Compares what LLVM reads in a module that is rewritten in four ways.
+/// Rewrites a module in four ways, and compares what LLVM then reads.
 fn check(what: &str, text: &[u8]) -> usize {
     let module = tbaa_ir::read(text).unwrap();
     let before = rows(text);
@@ -55,8 +55,8 @@ fn check(what: &str, text: &[u8]) -> usize {
     let none = |row: &Row| row.tag.is_none() && !row.copy;
     assert!(after.iter().all(none) && after.len() == before.len(), "{what}");
 
-    // Every second tag is dropped, and each other becomes that of the tagged
-    // instruction before.
+    // Drops every second tag, and replaces each other one by the tag of the tagged instruction
+    // before.
     let mut rewriter = Rewriter::new(&module);
     let numbered = |i: &Instruction| module.number_of(module.graph().tag_node(i.tag?));
     let mut expected = rows(text);
@@ -98,7 +98,7 @@ fn check(what: &str, text: &[u8]) -> usize {
 fn llvm_reads_what_was_set() {
     let Some(llvm) = Llvm::get() else { return };
     let mut count = 0;
-    // Each source is compiled in the next of the ways.
+    // Each source is compiled with the next of the `ways`.
     let ways = [&WAYS[..], &[("debug", &["-O2", "-g"])]].concat();
     for (source, (way, options)) in corpus().iter().zip(ways.iter().cycle()) {
         let stem = source.file_stem().unwrap().to_string_lossy();

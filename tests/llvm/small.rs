@@ -1,6 +1,6 @@
-//! Small universes, all of them, by rule `llvm` and LLVM 22.
+//! Compares rule `llvm` with LLVM 22 on every small *universe*: some types and their tags.
 //!
-//! By default one of 1,499 or 499 graphs is compared, from `TBAA_SMALL_FROM` on. All of them:
+//! By default, every 1,499th or 499th graph is compared, from number `TBAA_SMALL_FROM` on. For all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
 
 use tbaa::wellformed::Verifier;
@@ -10,7 +10,7 @@ use tbaa_tests::random::{numbers, stores};
 use tbaa_tests::small::{Shape, share, universe};
 use tbaa_tests::universe::Universe;
 
-/// Graphs in one module, each a function.
+/// The number of graphs in one module, where each is a function.
 const AT_ONCE: usize = 500;
 
 #[derive(Default, Debug)]
@@ -24,7 +24,7 @@ struct Tally {
     crashes: usize,
 }
 
-/// A function for each universe, with a store for each of its tags.
+/// Returns a module with a function for each universe, and a store in it for each tag.
 fn module(universes: &[Universe]) -> String {
     let mut graph = Graph::new();
     let tags: Vec<_> = universes.iter().map(|u| u.add_to(&mut graph)).collect();
@@ -37,8 +37,8 @@ fn module(universes: &[Universe]) -> String {
 }
 
 impl Tally {
-    /// Compares one universe with its line: a verdict for each tag, then an answer
-    /// for each two that are accepted.
+    /// Compares one universe with LLVM's line about it: a verdict for each tag, and then an answer
+    /// for each pair of accepted tags.
     fn compare(&mut self, u: &Universe, line: &str) {
         let (graph, tags) = u.graph();
         let show = |at: usize| u.show_tag(&u.tags[at]);
@@ -57,7 +57,7 @@ impl Tally {
         for (i, row) in answers.as_bytes().chunks(good.len().max(1)).enumerate() {
             for (j, &answer) in row.iter().enumerate() {
                 let may = oracle.may_alias(tags[good[i]], tags[good[j]]);
-                // LLVM may crash in one order alone, but answers for both.
+                // LLVM may crash on one order of a pair, and answer on the other.
                 let theirs = [answer, answers.as_bytes()[j * good.len() + i]] != [b'N', b'N'];
                 let (a, b) = (show(good[i]), show(good[j]));
                 assert_eq!(may, theirs, "{a} and {b}\n{u:?}");
@@ -75,7 +75,7 @@ fn all(types: usize, sized: bool, step: usize) {
     let mut tally = Tally::default();
     for some in graphs.chunks(AT_ONCE) {
         let some: Vec<_> = some.iter().map(|shapes: &Vec<Shape>| universe(shapes, sized)).collect();
-        // Several processes may share the work.
+        // Several processes may run this test at the same time.
         let name = format!("small-{}.ll", std::process::id());
         let file = scratch(&name, module(&some).as_bytes());
         let printed = llvm.aa(&["functions", "--fork"], &file);

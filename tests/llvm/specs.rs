@@ -7,7 +7,7 @@ use tbaa::{AliasResult, AliasRule};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random;
 
-/// LLVM's verdicts on the tags of a spec, by their places in its graph.
+/// LLVM's verdict on each tag of a spec, and its answer on each pair, by the tags' indices.
 struct Verdicts {
     accepted: Vec<bool>,
     grid: Vec<Vec<u8>>,
@@ -19,15 +19,14 @@ impl Verdicts {
         let file = scratch(&format!("spec-{stem}.ll"), module.as_bytes());
         let (accepted, grid) = (llvm.verdicts(&file), llvm.grid(&["--fork"], &file));
         let this = Verdicts { accepted, grid };
-        // Equal nodes are one in the graph and in LLVM, so places agree.
+        // The graph and LLVM both merge equal nodes, so that indices agree.
         assert_eq!(this.grid.len(), built.graph().tag_count(), "{stem}: number of tags");
         assert_eq!(this.accepted.len(), this.grid.len(), "{stem}: number of verdicts");
         this
     }
 
-    /// Returns whether LLVM gave the answer, which it does only for accepted tags; or the reason
-    /// why the spec must not claim it. For a rejected tag there is no answer, and a spec may say
-    /// so.
+    /// Checks an expected answer. Returns `true` if LLVM gives it, `false` if LLVM rejects a tag
+    /// and the spec expects `MayAlias`, and otherwise the reason why the spec must not claim it.
     fn confirm(&self, expectation: &Expectation<'_>) -> Result<bool, String> {
         let (a, b) = (expectation.a.index(), expectation.b.index());
         let may = expectation.answer == AliasResult::MayAlias;

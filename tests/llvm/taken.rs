@@ -1,9 +1,9 @@
-//! Each metadata text that the reader takes is taken by LLVM, or there is a finding; and LLVM takes
-//! each dump. Random mistakes in real texts, read here and by LLVM 22.
+//! Puts random mistakes into real metadata, and reads it here and with LLVM 22. LLVM must accept
+//! each text that our reader accepts without a finding, and each text that we write.
 //!
-//! The reader takes the syntax of LLVM 3 on purpose, `metadata !{...}` and typed pointers, so
-//! no mistake makes any. What it passes over, LLVM alone judges: there are no mistakes in
-//! instructions, and specialised nodes are whole.
+//! No mistake produces the syntax of LLVM 3 (`metadata !{...}`, typed pointers), which our reader
+//! accepts on purpose. There are no mistakes in instructions and specialised nodes either, because
+//! our reader skips them.
 //!
 //! `TBAA_TEXTS` is the number of texts, `TBAA_SEED` the first seed.
 
@@ -15,14 +15,13 @@ use tbaa_tests::{Rng, damage, dumps, setting};
 
 use super::verify::{ask, by_hand, is_refused, module, well_formed};
 
-/// Texts that one run of LLVM reads.
+/// The number of texts that one run of LLVM reads.
 const BATCH: usize = 500;
 
-/// The number of texts that `llvm-as` reads as well, to show that the program reads in the same
-/// way.
+/// The number of texts that `llvm-as` reads as well, to check the program that reads all.
 const ASSEMBLED: usize = 20;
 
-/// The metadata of the corpus, and the numbers of its tags.
+/// Returns the metadata of each compiled file of the corpus, and the numbers of its tags.
 fn real(llvm: &Llvm) -> Vec<(Vec<String>, Vec<String>)> {
     let files = corpus();
     let compiled = files.iter().flat_map(|file| WAYS.map(|(_, options)| llvm.clang(file, options)));
@@ -37,11 +36,11 @@ fn real(llvm: &Llvm) -> Vec<(Vec<String>, Vec<String>)> {
     metadata.collect()
 }
 
-/// A text of metadata alone or with a function, and mistakes in the metadata.
+/// Returns metadata with random mistakes, alone or with a function.
 fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
     let is_alone = rng.one_in(2);
     let (mut lines, tags) = match rng.below(3) {
-        // LLVM's verifier rejects some of its tags as they are.
+        // LLVM's verifier rejects some of these tags even without a mistake.
         0 if is_alone => by_hand(),
         0 | 1 => well_formed(rng, 4),
         _ => rng.pick(real).clone(),

@@ -16,7 +16,7 @@ use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Modules that one run of LLVM reads.
+/// The number of modules that one run of LLVM reads.
 const BATCH: usize = 250;
 
 const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
@@ -24,7 +24,7 @@ const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
 /// Instructions that may have a tag, and some that may not; `#` is replaced by a unique number.
 const INSTRUCTIONS: &str = include_str!("../fixtures/text/taggable.txt");
 
-/// A module with one instruction for each of some numbered tags.
+/// Returns a module with one instruction for each of some numbered tags.
 pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     let mut out = String::from(
         "declare void @g()\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n\
@@ -45,7 +45,7 @@ pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     if rng.one_in(32) {
         out += EMPTY_ERRNO;
     } else if rng.one_in(2) {
-        // Any node: nothing is upgraded here.
+        // Lists any two nodes, tags or not.
         let nodes = metadata.lines().count();
         let (a, b) = (rng.below(nodes), rng.below(nodes));
         let _ = writeln!(out, "!llvm.errno.tbaa = !{{!{a}, !{b}}}");
@@ -53,7 +53,7 @@ pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     out + metadata
 }
 
-/// The metadata of a random well-formed graph with few structs, and its tags.
+/// Returns the metadata of a random well-formed graph with at most `most` structs, and its tags.
 pub(super) fn well_formed(rng: &mut Rng, most: usize) -> (Vec<String>, Vec<String>) {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe =
@@ -65,8 +65,8 @@ pub(super) fn well_formed(rng: &mut Rng, most: usize) -> (Vec<String>, Vec<Strin
     (lines.map(str::to_owned).collect(), numbers.collect())
 }
 
-/// Returns a few hand-written nodes: both formats under one root, old scalars of two operands, a
-/// union; every tag reaches all of it.
+/// Returns a few hand-written nodes and their tags: both formats under one root, old scalars of two
+/// operands, and a union. Every tag reaches all of them.
 pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     // The last ones are ill formed from the start, because damage seldom makes such types: one that
     // contains itself, and one of two operands that is not a scalar.
@@ -76,7 +76,7 @@ pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())
 }
 
-/// Returns whether LLVM takes a tag on the instruction.
+/// Returns whether LLVM accepts a tag on the instruction.
 fn takes_tag(text: &[u8], instruction: &Instruction) -> bool {
     let line = &text[instruction.offset as usize..];
     match instruction.opcode {
@@ -93,14 +93,14 @@ struct Tally {
     unreadable: usize,
     tags: usize,
     rejected: usize,
-    /// Tags on which LLVM's verifier dies.
+    /// Tags on which LLVM's verifier crashes.
     crashes: usize,
-    /// Rejected here for an offset that is too wide, and by LLVM for another
-    /// reason or not at all.
+    /// Tags that are rejected here for an offset that is too wide, and by LLVM for another reason
+    /// or not at all.
     wide: usize,
-    /// Rejected here; LLVM reads an operand as a node that is not one.
+    /// Tags that are rejected here, and on which LLVM reads a node where there is none.
     undefined: usize,
-    /// Modules on which LLVM's verdict differs from those on their tags, and depends on their order.
+    /// Modules whose verdict depends on the order of tags, and differs from their tags' verdicts.
     explained: usize,
     rules: std::collections::BTreeMap<Rule, usize>,
 }
@@ -136,7 +136,7 @@ impl Tally {
             self.crashes += usize::from(theirs == "crash");
             crashed |= theirs == "crash";
             let alike = match (theirs.strip_prefix("reject "), message) {
-                // The old and the new format have words of their own.
+                // The message differs between the formats: ours lists both.
                 (Some(theirs), Some(ours)) => ours.split("; ").any(|words| words == theirs),
                 (None, ours) => theirs == "crash" || theirs == "accept" && ours.is_none(),
                 (Some(_), None) => false,
@@ -166,7 +166,7 @@ impl Tally {
     }
 }
 
-/// Checks that `verify` reports exactly what `check` rejects.
+/// Checks that `verify` reports exactly the tags that `check` rejects.
 fn reports_agree(
     seed: usize,
     source: &str,
@@ -208,8 +208,8 @@ pub(super) fn is_refused(source: &str) -> bool {
     })
 }
 
-/// Rule `llvm`'s tables, which do not walk each path to its end, reject what
-/// `check` rejects.
+/// Checks that the tables of rule `llvm`, which do not follow each path to its end, reject the same
+/// tags as `check`.
 fn tables_agree(seed: usize, source: &str, module: &Module<'_>) {
     let graph = module.graph();
     let mut verifier = Verifier::new(graph);
@@ -230,7 +230,7 @@ fn has_both_formats(module: &Module<'_>) -> bool {
     [Format::Old, Format::New].iter().all(|format| formats.contains(format))
 }
 
-/// Returns LLVM's verdict on each of some modules, line by line.
+/// Returns LLVM's verdict on each module, as lines.
 pub(super) fn ask(program: &Program, sources: &[String]) -> Vec<Vec<String>> {
     let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
     let printed = program.ask(&[], &scratch("verify.ll", text.as_bytes()));

@@ -1,7 +1,7 @@
-//! The cost of adding a shape to many others.
+//! The time that it takes to lower one more record (*shape*) after many others.
 //!
 //! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture` prints
-//! the time for each shape. A test in `crates/tbaa-lower/src/batch.rs` counts the examined sources.
+//! the time for each shape. `crates/tbaa-lower/src/batch.rs` tests how many accesses are examined.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::programs::runtime;
 use tbaa_tests::setting;
 
-/// Members whose accesses form a forest, so that nothing is lost. A knot is a path of four,
-/// `two.a`, `one.a`, `two.b`, `one.b`, which no forest can represent.
+/// Returns a record and the paths of its accesses. They form a forest, so that no answer is lost.
+/// With `knot`, `two.a`, `one.a`, `two.b`, `one.b` overlap in a chain, which no forest expresses.
 fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
     let types = ["int", "double", "void *", "short", "float", "int *"];
     let mut record = Record::structure(format!("Shape{at}"));
@@ -32,7 +32,7 @@ fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
     (record, paths)
 }
 
-/// Adds shapes one by one; the time of each tenth of them, a shape.
+/// Adds shapes one by one. Returns the mean time for a shape in each tenth of them.
 fn grow(shapes: usize, scopes: bool, knot: bool) -> (Vec<Duration>, Lowering) {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
@@ -72,7 +72,7 @@ fn shapes_one_by_one() {
     }
 }
 
-/// Many classes at once, and then some more: `TBAA_CLASSES` is their number.
+/// Lowers many tags at once, and then 20 more one by one. `TBAA_CLASSES` sets how many.
 #[test]
 fn many() {
     let structs = setting("TBAA_CLASSES", 2_000) / 4;

@@ -1,4 +1,4 @@
-//! Several open lineages in one program: each knows other records, and LLVM sees the tags of all.
+//! Several *lineages* (lowerings that grow) in one program: LLVM sees the tags of all.
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::raw::RawGraph;
@@ -24,19 +24,19 @@ struct Use {
     told: u8,
     /// The access in the declarations of all lineages together.
     access: Access,
-    /// Its tag in the linked program.
+    /// The access's tag in the linked program.
     tag: Option<TagId>,
     /// The tag that clang gives to the same access.
     clang: Option<TagId>,
-    /// True if its lineage declared the memory private.
+    /// True if the lineage declared the memory private.
     private: bool,
     /// True if all lineages are forks of one. Forks share their private memory.
     forked: bool,
-    /// True if its tag aliases everything.
+    /// True if the access's tag aliases everything.
     universal: bool,
 }
 
-/// This number in `lineage` means clang.
+/// The value of `lineage` for clang.
 const CLANG: usize = usize::MAX;
 
 impl Use {
@@ -45,8 +45,8 @@ impl Use {
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
             (CLANG, CLANG) => false,
-            // A lineage knows everything that clang accesses by name, and clang does not access
-            // private memory.
+            // The promise: a lineage is told all records that clang accesses by name, and clang
+            // does not access private memory.
             (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
             (_, CLANG) => other.meets(self),
             (one, two) if one == two || self.forked => true,
@@ -56,7 +56,7 @@ impl Use {
     }
 }
 
-/// The number of a record that is called `R3`.
+/// Returns the number in a record's name: 3 for `R3`.
 fn number_of(name: &str) -> Option<usize> {
     name.strip_prefix('R')?.parse().ok()
 }
@@ -77,7 +77,7 @@ struct Lineage {
 }
 
 impl Lineage {
-    /// Lowers some of the paths' accesses, in steps of random length. `private` says whether the
+    /// Lowers the accesses of some paths, a random number at a time. `private` returns whether the
     /// memory of a tag belongs to this lineage alone.
     fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
         let paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
@@ -117,7 +117,7 @@ impl Program {
         let parts = records.names().count();
         let count = 2 + rng.below(3);
         let forked = rng.one_in(2);
-        // One lineage has private memory: all records that no other names.
+        // If `mixed`, one lineage has private memory: all records that are not shared.
         let mixed = rng.one_in(2);
         let shared_parts: Vec<bool> = (0..parts).map(|_| !mixed || rng.one_in(2)).collect();
         let all = records.declare(Target::x86_64(), |_| true).unwrap();
@@ -135,7 +135,7 @@ impl Program {
         for number in 0..count {
             let name = format!("lineage {number}");
             let wanted: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
-            // Private memory is one lineage's, or that of all forks.
+            // Private memory belongs to the first lineage, or to all forks.
             let is_private = |graph: &Graph, tag: TagId| {
                 mixed && (forked || number == 0) && shared.source(graph, tag).private
             };
@@ -143,7 +143,7 @@ impl Program {
                 None => {
                     let types = records.declare(Target::x86_64(), |at| wanted[at]).unwrap();
                     let mut source = Graph::new();
-                    // The records that others access by name, as far as this one is told.
+                    // The records that others access by name, and of which this lineage is told.
                     let told: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);
@@ -184,7 +184,7 @@ impl Program {
             let mut given = std::mem::take(&mut lineage.given);
             given.dedup();
             for (path, size, private) in given {
-                // The first lineage may not grow besides its forks.
+                // A lineage that was forked may not grow, so it may have no tag for this path.
                 let tag = lineage.rfc.tag(&mut lineage.source, &path).unwrap();
                 let of =
                     |tag: TagId| size.map_or(tag.into(), |size| Access::from(tag).with_size(size));
@@ -211,15 +211,15 @@ impl Program {
         program
     }
 
-    /// Adds a tag to the linked program, where equal nodes are one.
+    /// Adds a tag to the linked program, where equal nodes are merged.
     fn link(&mut self, graph: &Graph, tag: TagId) -> TagId {
         let node = self.linked.node(graph, graph.tag_node(tag)).unwrap();
         self.linked.sink_mut().mark_tag(node)
     }
 
-    /// Queries LLVM on each pair of accesses of which at least one is a lineage's. Returns the
-    /// number of pairs, of the rule's `NoAlias` answers that LLVM keeps, and of those that it would
-    /// keep if clang had compiled everything.
+    /// Asks LLVM about each pair with an access by a lineage. Returns the number of pairs, of those
+    /// that the rule separates, of those that LLVM separates too, and of those that LLVM would
+    /// separate if clang had compiled everything.
     fn check(&self, llvm: &Llvm, seed: u64) -> [usize; 4] {
         let oracle = Oracle::new(&self.source, AliasRule::Union);
         let both = self.uses.iter().flat_map(|one| [one.tag, one.clang]);
@@ -271,8 +271,8 @@ fn llvm_agrees_on_linked_lineages() {
     assert!(kept * 2 > by_clang, "shared memory has tags that say something");
 }
 
-/// Members that overlap without a union: LLVM's walk sees only one of them, so clang's cursor is
-/// not the place of the other.
+/// Members that overlap without a union: LLVM follows only one of them, so clang's path to a byte
+/// does not pass the other.
 #[test]
 fn members_that_overlap() {
     let mut linked = Emitter::new(Graph::new());
@@ -303,7 +303,7 @@ fn members_that_overlap() {
     assert!(llvm.may_alias(whole, part), "one is inside the other");
 }
 
-/// A place that was lowered as private cannot become shared.
+/// Memory that was lowered as private cannot become shared.
 #[test]
 fn private_memory_stays_private() {
     let mut types = Declarations::new(Target::x86_64());

@@ -1,4 +1,4 @@
-//! The real LLVM on lowered metadata.
+//! Compares the real LLVM's answers on lowered metadata with the rule's.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,8 +12,8 @@ use tbaa_tests::llvm::{Evaluated, Llvm, aa_eval, scratch, stored};
 use tbaa_tests::random::module_of;
 use tbaa_tests::setting;
 
-/// LLVM's answer to each pair of tags, which its verifier must accept: `N` is
-/// `NoAlias`.
+/// Returns LLVM's answer on each pair of tags, where `N` is `NoAlias`. LLVM's verifier must accept
+/// all tags.
 pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Vec<Vec<u8>> {
     let file = scratch("lower/random.ll", module_of(graph, tags.iter().copied()).as_bytes());
     assert!(llvm.verdicts(&file).into_iter().all(|accepted| accepted), "{what}");
@@ -22,7 +22,7 @@ pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Ve
     rows
 }
 
-/// Asks LLVM itself on each pair of one of our accesses with any that it may meet.
+/// Asserts that LLVM is right on pairs with one of our accesses, and returns their number.
 fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
     let (all, ours) = program.accesses();
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();
@@ -62,8 +62,8 @@ fn llvm_agrees() {
     }
 }
 
-/// The pairs of stores that an `opt` calls `NoAlias`, by the numbers stored.
-/// `None` if there is no such program.
+/// Returns the pairs of stores that an `opt` calls `NoAlias`, by the numbers that they store.
+/// `None` if that `opt` is not installed.
 fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, usize)>> {
     let found = aa_eval(opt, &[], pipeline, file)?.into_iter();
     let pair = |evaluated: Evaluated| {
@@ -73,8 +73,8 @@ fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, u
     Some(found.filter_map(pair).collect())
 }
 
-/// A module with a store for each of our tags and of clang's in a random lowering, the number of
-/// pairs with one of ours, and the pairs that may be `NoAlias`.
+/// Returns a module with a store for each tag of a random lowering, ours and clang's; the number of
+/// pairs with one of ours; and the pairs that may be `NoAlias`.
 fn tagged(way: Way, seed: u64) -> (String, usize, BTreeSet<(usize, usize)>) {
     let program = Program::new(way, seed, seed.is_multiple_of(2));
     let (all, ours) = program.accesses();
@@ -94,7 +94,7 @@ fn tagged(way: Way, seed: u64) -> (String, usize, BTreeSet<(usize, usize)>) {
     (module_of(program.lowering.graph(), all.iter().map(|&(_, tag)| tag)), pairs, right)
 }
 
-/// Asks LLVM 22, 19 and 14 by `opt`, on a tenth of the pairs.
+/// Compares LLVM 22, 19 and 14, through `opt`, on a tenth of the pairs.
 #[test]
 fn older_llvms_agree() {
     let Some(_) = Llvm::get() else { return };
@@ -121,7 +121,7 @@ fn older_llvms_agree() {
     }
 }
 
-/// Returns a module whose stores have the attachments of a plan.
+/// Returns a module with a store for each access, which has the attachments that `plan` gives.
 fn attached(plan: &Lowered<'_, &Graph>, accesses: &[Access]) -> String {
     let mut emitter = Emitter::new(TextSink::default());
     let mut out = String::from("define void @f(ptr %p) {\n");

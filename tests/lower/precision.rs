@@ -1,4 +1,4 @@
-//! The share of rule `union`'s `NoAlias` pairs that each scheme keeps.
+//! The share of rule `union`'s `NoAlias` pairs that LLVM finds by each kind of tags.
 
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,8 @@ use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
 use tbaa_tests::process::{crate_folder, text_of};
 
-/// The accesses, rule `union`'s `NoAlias` pairs, and those of them that clang's tags keep, and open,
-/// mixed and closed lowerings.
+/// The numbers of accesses, of rule `union`'s `NoAlias` pairs, and of the pairs among them that
+/// LLVM finds by clang's tags and by open, mixed and closed lowerings.
 type Row = [u64; 6];
 
 fn print(name: &str, [accesses, no_alias, kept @ ..]: Row) {
@@ -25,12 +25,12 @@ fn print(name: &str, [accesses, no_alias, kept @ ..]: Row) {
     println!("| {name} | {accesses} | {no_alias} | {} |", kept.map(share).join(" | "));
 }
 
-/// Returns whether closed lowerings keep more than clang's tags.
+/// Returns whether LLVM finds more pairs by closed lowerings than by clang's tags.
 fn is_better(&[_, _, clang, _, _, closed]: &Row) -> bool {
     closed > clang
 }
 
-/// Measures all accesses that declared types give rise to.
+/// Measures all accesses to the members of declared types.
 fn measure(name: &str, types: &Declarations) -> Row {
     let mut source = Graph::new();
     let mut rfc = types.clone().into_tagged(Policy::Rfc);
@@ -45,7 +45,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
         }
     }
     let fixed = tags_of_clang(types, &mut source, |_| true).unwrap();
-    // The records are private; a pointer may lead into them, or to the others' memory.
+    // For the mixed lowering, clang's code accesses scalars, and no record by name.
     let scalars = tags_of_clang(types, &mut source, |_| false).unwrap();
     let oracle = Oracle::new(&source, AliasRule::Union);
 
@@ -71,7 +71,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
         lowering.lower(&oracle, sources).unwrap();
         assert_eq!(lowering.check(&oracle), [], "{name}");
         let lost = lowering.lost();
-        // Pairs beyond the limit of searches are counted nowhere.
+        // If the search stopped at its limit, `lost` does not count the remaining pairs.
         assert!(lost.unsearched || lost.no_alias == no_alias, "{name}: {lost:?}");
         lost.no_alias - lost.pairs
     };
@@ -81,7 +81,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
     [tags.len() as u64, no_alias, of_clang, open, mixed, closed]
 }
 
-/// The records of a C text, as clang 22 lays them out.
+/// Returns the records of a C text, as clang 22 lays them out.
 fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
     let file = scratch(&format!("lower/{name}.c"), text.as_bytes());
     let layouts = ["-fdump-record-layouts-complete", "-fdump-record-layouts-canonical"];
@@ -116,7 +116,7 @@ fn table() {
     let lua = measure("Lua", &records("lua", text, &["-I", folder]));
     print("Lua 5.4", lua);
     assert!(is_better(&lua));
-    // A header that a machine may have.
+    // This header is measured if it is installed.
     let python = "/usr/include/python3.11";
     if Path::new(python).join("Python.h").exists() {
         let types = records("headers", "#include <Python.h>\n", &["-I", python]);

@@ -1,4 +1,4 @@
-//! Lowers random programs in each way, and checks them pair by pair.
+//! Lowers random programs in each [`Way`], and checks the answers pair by pair.
 
 use tbaa::declare::{Policy, Target};
 use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
@@ -12,7 +12,7 @@ use tbaa_tests::{Rng, setting, show_tag};
 /// The way in which a random program is lowered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    /// Arbitrary types, by a random rule, options and sizes.
+    /// Arbitrary types, with a random rule, options and sizes.
     Closed,
     /// Declared types; clang's code accesses all records.
     Open,
@@ -31,12 +31,12 @@ pub(crate) struct Program {
     pub(crate) lowering: Lowering,
     /// The accesses of clang's code, with clang's tags; the first is `char`.
     theirs: Vec<(Access, Option<TagId>)>,
-    /// The sources in memory that clang's code cannot reach.
+    /// The tags of private memory, which clang's code reaches only by `char`.
     private: Vec<TagId>,
 }
 
 impl Program {
-    /// Lowers a random program in one call, or in several.
+    /// Lowers a random program in one call, or in several if `grown`.
     pub(crate) fn new(way: Way, seed: u64, grown: bool) -> Program {
         match way {
             Way::Closed => Program::closed(seed, grown),
@@ -93,7 +93,7 @@ impl Program {
         lowering.fix(&oracle, theirs, pairs.iter().copied()).unwrap();
         lower(&mut lowering, &oracle, &sources, grown.then_some(&mut rng));
         drop(oracle);
-        // Tags have the same numbers as before, because the graph is theirs.
+        // The lowering's graph began as the graph of clang's tags, so their indices are unchanged.
         let tags: Vec<TagId> = lowering.graph().tags().collect();
         let theirs = pairs.iter().map(|&(from, tag)| (from.into(), Some(tags[tag.index()])));
         let theirs = theirs.collect();
@@ -109,14 +109,14 @@ impl Program {
         (all, ours)
     }
 
-    /// Returns whether one of ours may meet number `j` of all accesses: clang's code reaches
-    /// private memory only by `char`.
+    /// Returns whether our access `a` may share memory with number `j` of all accesses: clang's
+    /// code reaches private memory only by `char`.
     pub(crate) fn meets(&self, a: Access, j: usize, ours: usize) -> bool {
         j <= ours || !a.tag.is_some_and(|tag| self.private.contains(&tag))
     }
 }
 
-/// Lowers sources, or with `steps` a few at a time, and checks that no earlier tag changes.
+/// Lowers sources, at once or (with `steps`) a few at a time. Checks that no earlier tag changes.
 fn lower(
     lowering: &mut Lowering,
     oracle: &Oracle<&Graph>,
@@ -136,13 +136,13 @@ fn lower(
     }
 }
 
-/// Random records of all that C has.
+/// Returns random records with members of all kinds that C has.
 pub(crate) fn records(rng: &mut Rng) -> generate::Program {
     let count = 3 + rng.below(5);
     generate::Program::new(rng, count, Taste { int128: true, elements: 3, members: 5 })
 }
 
-/// Checks each pair of ours, and each of ours with one of clang's.
+/// Checks each pair of our accesses, and each pair of ours and clang's.
 #[test]
 fn lowerings_are_sound() {
     for (way, grown) in Way::ALL.into_iter().flat_map(|way| [(way, false), (way, true)]) {

@@ -1,4 +1,4 @@
-//! Programs that are optimised by LLVM 22 and run.
+//! LLVM 22 optimises programs with lowered tags, and runs them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ fn link(name: &str, modules: &[String]) -> PathBuf {
     linked
 }
 
-/// Returns the number of times that a function of the optimised text loads, from a label on.
+/// Returns the number of loads in a function of the optimised text, after a label.
 fn loads(optimised: &str, function: &str, label: &str) -> usize {
     let start = optimised.find(&format!(" @{function}(")).expect(function);
     let body = optimised[start..].split("\n}").next().unwrap();
@@ -43,14 +43,14 @@ fn loads(optimised: &str, function: &str, label: &str) -> usize {
     body.lines().filter(|line| line.contains(" = load i32")).count()
 }
 
-/// A lowering that goes on from a stored state, its source, and the source's tag at a place.
+/// Loads a stored lowering. Returns it, an oracle on its source graph, and a tag of that graph.
 fn resumed(saved: Saved<'static>, index: usize) -> (Lowering, Oracle, TagId) {
     let (lowering, source) = Lowering::load(saved).unwrap();
     let tag = source.tag_at(index).unwrap();
     (lowering, Oracle::new(source, AliasRule::Union), tag)
 }
 
-/// Lowers a tag, too.
+/// Lowers the tag in addition, and returns the lowering and the tag.
 fn grown((mut lowering, oracle, tag): (Lowering, Oracle, TagId)) -> (Lowering, TagId) {
     lowering.lower(&oracle, [tag]).unwrap();
     (lowering, tag)
@@ -101,15 +101,15 @@ fn linked_modules() {
     };
     let by = [("U.f", f), ("*int", int)];
 
-    // Two lineages that know nothing of each other: here `U.f` is alone, there
-    // `int`, and both are the first node below a root.
+    // Two independent *lineages* (lowerings with a root each): `here` lowers `U.f`, and `there`
+    // `int`, and both nodes come first below their root.
     let (here, there) = (lowering(Options::new(), &[f, count]), lowering(Options::new(), &[int]));
     let modules = [module(HERE, &here, &by), module(THERE, &there, &by)];
     let (optimised, printed) = optimise_and_run("lineages", &modules);
     assert!(!optimised.contains("call void @put"), "it is inlined");
     assert_eq!(printed, "00000005\n");
 
-    // One lineage: the second module is made in a later process, grown.
+    // One lineage: a later process loads it, and grows it for the second module.
     let here = lowering(Options::new().lineage("one"), &[f, count]);
     let stored = ron::to_string(&here.save(&oracle)).unwrap();
     let load = |text: &str| -> Saved<'static> { ron::from_str(text).unwrap() };
@@ -119,7 +119,7 @@ fn linked_modules() {
     assert!(!optimised.contains("call void @put"), "it is inlined");
     assert_eq!(printed, "00000005\n");
 
-    // One lineage continued in two processes: each is a fork.
+    // Two processes load the same lineage: each makes a fork.
     let fork = |name: &str, index: usize| grown(resumed(load(&stored).fork(name), index));
     let ((one, tag_one), (two, tag_two)) = (fork("a", f.index()), fork("b", int.index()));
     let modules =
@@ -130,8 +130,8 @@ fn linked_modules() {
     };
     assert_eq!((strange(&one, &modules[1]), strange(&two, &modules[0])), (None, None));
 
-    // The same without forks is wrong, whether one state is loaded twice or two lineages of one
-    // name begin alike; the linked module shows it to each of the two.
+    // Without forks the result is wrong, both if one state is loaded twice and if two lineages of
+    // one name begin alike. Each lowering detects the other's tags in the linked module.
     let begun = || lowering(Options::new().lineage("one"), &[count]);
     let began = ron::to_string(&begun().save(&oracle)).unwrap();
     let twice = |tag: TagId| grown(resumed(load(&began), tag.index()));
@@ -153,7 +153,7 @@ fn linked_modules() {
         }
     }
 
-    // The fingerprint distinguishes two lowerings with the same names.
+    // The fingerprint in the root distinguishes two lowerings with the same names.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
         let text = module(program, lowering, by);
         let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();
@@ -166,7 +166,7 @@ fn linked_modules() {
     assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
 }
 
-/// Two open lineages access one field of a shared record: independent ones, and forks.
+/// Two lineages access one field of a shared record: independent ones, and forks of one.
 #[test]
 fn two_open_lineages() {
     let Some(_) = Llvm::get() else { return };

@@ -1,4 +1,4 @@
-//! The fuzz targets, each on its seeds, on damaged seeds, and on bytes by chance.
+//! Runs each fuzz target on its seeds, on damaged seeds, and on random bytes.
 
 use std::fs;
 

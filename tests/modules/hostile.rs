@@ -1,5 +1,5 @@
-//! Texts of strangers, through everything that reads them: an answer or
-//! an error, on a stack of 256 KiB.
+//! Everything that reads texts gets hostile ones, on a stack of 256 KiB. It must return an answer
+//! or an error.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -26,7 +26,7 @@ fn every_kind_gets_an_answer() {
     });
 }
 
-/// Each path from the last of many structs may lead to any of the others: following all of them
+/// Each path from the last of many structs may lead to any of the others: to follow all of them
 /// would take quadratic time.
 #[test]
 fn paths_are_followed_only_so_far() {
@@ -42,7 +42,7 @@ fn paths_are_followed_only_so_far() {
     }
 }
 
-/// Files of `TBAA_ITEMS` items each, under `target/tmp/hostile`.
+/// Writes files of `TBAA_ITEMS` items each to `target/tmp/hostile`.
 #[test]
 #[ignore = "writes large files"]
 fn write_files() {

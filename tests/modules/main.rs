@@ -1,4 +1,4 @@
-//! Questions to whole modules: linting and linking; and the fuzz targets.
+//! Tests of whole modules: linting and linking; and the fuzz targets.
 
 mod fuzz;
 mod hostile;

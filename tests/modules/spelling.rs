@@ -1,7 +1,7 @@
-//! Spelling changes nothing: equal programs, equal answers.
+//! The same program, spelled in another way, gets the same answers.
 //!
 //! A module is spelled in another way, and each analysis must find the same as before, except for
-//! names and lines. Findings are compared by their accesses' positions in the module, which no
+//! names and lines. A finding is identified by its access's position in the module, which no
 //! spelling changes.
 //!
 //! | spelling | functions | blocks | lint | tag | instrument |
@@ -23,7 +23,7 @@ use tbaa_tests::process::run;
 use tbaa_tests::respell::{Spelling, assemble, disassemble, named};
 use tbaa_tests::{Rng, cases};
 
-/// The findings of each analysis, one a line.
+/// The results of each analysis, one a line.
 #[derive(PartialEq, Eq)]
 struct Facts {
     functions: Vec<String>,
@@ -45,7 +45,7 @@ impl Facts {
         }
     }
 
-    /// Panics if an analysis that a spelling must not affect differs.
+    /// Panics if the results differ in an analysis that is not in `skipped`.
     fn assert_same(&self, other: &Facts, skipped: &[&str], name: &str) {
         let all = [
             ("functions", &self.functions, &other.functions),
@@ -63,7 +63,7 @@ impl Facts {
     }
 }
 
-/// Returns each instruction as the reader has it, with the ids of its values.
+/// Returns each instruction as the reader understands it, with the ids of its values.
 fn functions(module: &Module<'_>) -> Vec<String> {
     let sizes = Sizes::new(module);
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
     let judge = Judge::new(module, &sizes, &effects);
     let mut found = Vec::new();
     for judged in judge.functions(|_| true) {
-        // Returns the position of a call or fence among those of its function.
+        // A call or fence is identified by its position among those of its function.
         let is_other = |at: &usize| {
             let opcode = judged.body.function.instructions[*at].opcode;
             matches!(opcode, Opcode::Call | Opcode::Fence)
@@ -135,7 +135,7 @@ fn findings(module: &Module<'_>) -> Vec<String> {
         .iter()
         .map(|found| {
             let start = found.primary.as_ref().map(|primary| primary.span.start);
-            // Findings on nodes come after all instructions.
+            // Findings about nodes have no access: they come after all instructions.
             let is_node = |at: &usize| text[*at] == b'!' && text[..*at].ends_with(b"\n");
             format!("{} {:?}", found.code, start.filter(|start| !is_node(start)).map(access))
         })
@@ -155,7 +155,7 @@ fn tags(module: &Module<'_>) -> Vec<String> {
     tagged.chain(untagged).collect()
 }
 
-/// Returns the checks that a module gets, in the order of the text.
+/// Returns the checks that instrumenting adds to a module, in the order of the text.
 fn checks(module: &Module<'_>) -> Vec<String> {
     let Ok(checked) = instrument(module, Form::Calls) else {
         return vec!["refused".to_owned()];
@@ -177,14 +177,14 @@ fn skipped(spelling: Spelling) -> &'static [&'static str] {
     }
 }
 
-/// Returns the modules that `TBAA_MODULES` names, to test besides those compiled here.
+/// Returns the modules whose paths are in `TBAA_MODULES`, to test besides those compiled here.
 fn named_modules() -> Vec<(String, Vec<u8>)> {
     let files = std::env::var("TBAA_MODULES").unwrap_or_default();
     let read = |text: &str| (text.to_owned(), std::fs::read(text).unwrap());
     files.split_whitespace().map(read).collect()
 }
 
-/// The corpus, and some of Lua's files.
+/// Returns the files of the corpus, and some of Lua's.
 fn sources() -> Vec<std::path::PathBuf> {
     let mut files = corpus();
     let some = |buf: &std::path::PathBuf| {
@@ -220,7 +220,7 @@ fn real_modules_in_other_spellings() {
     println!("{count} modules in another spelling");
 }
 
-/// Typed pointers as LLVM 14 prints them, compared with LLVM 22's output for the same bitcode.
+/// Compares typed pointers, as LLVM 14 prints them, with LLVM 22's output for the same bitcode.
 #[test]
 fn typed_pointers_made_opaque() {
     if Llvm::get().is_none() || std::process::Command::new("clang-14").arg("-v").output().is_err() {
@@ -231,7 +231,7 @@ fn typed_pointers_made_opaque() {
         for level in ["-O1", "-O2"] {
             let mut clang = std::process::Command::new("clang-14");
             clang.args([level, "-w", "-fno-exceptions", "-S", "-emit-llvm", "-o", "-"]).arg(&file);
-            // The corpus has C that is newer.
+            // Some C of the corpus is too new for clang 14.
             let Ok(printed) = run(&mut clang) else { continue };
             let bitcode = assemble("14", &printed);
             let [typed, opaque] =
@@ -244,7 +244,7 @@ fn typed_pointers_made_opaque() {
     println!("{count} modules of typed pointers");
 }
 
-/// One call and one store, in several spellings: the answers on each are the same.
+/// The answers on one call and one store are the same in several spellings.
 #[test]
 fn a_pointer_is_one_in_each_spelling() {
     cases::check("spelling.txt", |_, texts| {

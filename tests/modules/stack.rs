@@ -1,4 +1,4 @@
-//! Nothing recurses with its input: everything runs on a stack of 256 KiB.
+//! No recursion depends on the input: everything runs on a stack of 256 KiB.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub(crate) fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
     thread.join().unwrap();
 }
 
-/// Structs in structs, scalars under scalars, and a cycle.
+/// Returns a module with structs in structs, scalars under scalars, and a cycle.
 fn deep_module() -> String {
     let mut source = String::from(
         "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !3\n  store i32 1, ptr %p, !tbaa !4\n  \

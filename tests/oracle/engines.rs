@@ -1,5 +1,5 @@
-//! One corpus, all engines: specs, regressions, compiled C and C++, and generated graphs, each
-//! through every engine.
+//! Compares the answers of all engines on specs, regressions, compiled C and C++, and generated
+//! graphs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ fn compiled_programs() {
     let Some(llvm) = Llvm::get() else { return };
     let mut compared = Compared::default();
     for source in corpus() {
-        // Optimized code has fewer tags, and no others.
+        // Optimized code has fewer tags, and no new ones.
         for (way, options) in &WAYS[..2] {
             let module = tbaa_ir::read(llvm.clang(&source, options)).unwrap();
             let tags: Vec<_> = module.graph().tags().take(60).collect();
@@ -62,7 +62,7 @@ fn generated_graphs() {
     generated(Taste::Wild);
 }
 
-/// Types of several roots that hold one another.
+/// Types of several roots contain one another.
 #[test]
 fn generated_graphs_across_roots() {
     generated(Taste::Mixed);

@@ -1,4 +1,4 @@
-//! The oracle: the rules compared with their definitions, and the tables behind queries.
+//! The oracle: its rules compared with their definitions, and the tables that make it fast.
 
 mod engines;
 mod masks;
@@ -12,7 +12,7 @@ use tbaa_tests::universe::Universe;
 
 const UNION_RULES: [AliasRule; 2] = [AliasRule::Union, AliasRule::UnionStrict];
 
-/// So many scalars under each of two roots, with a tag each.
+/// Returns a graph with two roots, `count` scalar types under each, and a tag for each scalar.
 fn two_roots(count: usize) -> (Graph, Vec<TagId>) {
     let mut u = Universe::new(false);
     for root in ["one", "two"] {

@@ -1,4 +1,4 @@
-//! Masks: the oracle's answers as bits, and what they lose where there are too few.
+//! Masks: the oracle's answers as bits, and the answers that are lost if there are too few bits.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +13,7 @@ use tbaa_tests::{ROOT, Rng, files};
 
 use crate::two_roots;
 
-/// Compares masks with the oracle on each pair, and effects of calls with those of their accesses.
+/// Compares the masks of each pair, and the effects of calls, with the oracle's answers.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
     let masks = oracle.masks(list.iter().copied(), bits).unwrap();
     let (exact, least) = (masks.exact_bits(), masks.least_bits());
@@ -49,7 +49,7 @@ fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &
     masks
 }
 
-/// Random worlds, some accesses with sizes of their own: exact, or sound with few bits.
+/// Masks of random accesses, some with sizes of their own, are exact, or sound with few bits.
 #[test]
 fn masks_say_what_the_oracle_says_in_random_worlds() {
     let (mut runs, mut met, mut capped) = (0, 0, 0);
@@ -88,7 +88,7 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
     assert!(met > runs * 3 / 4 && capped > runs / 4, "{met} and {capped} of {runs}");
 }
 
-/// The table of docs/masks.md: bits by rule, and in brackets a lower bound that is not met.
+/// The table of docs/masks.md: bits by rule, and a lower bound in brackets if they exceed it.
 #[test]
 fn masks_of_every_spec_are_in_the_table_of_the_page() {
     let mut table = String::new();
@@ -125,7 +125,7 @@ fn what_needs_too_much_is_refused_and_tables_do_not_meet() {
     let refused = oracle.masks(vec![tags[0]; 4097], 64).map(drop);
     assert_eq!(refused, Err(MasksError::TooManyAccesses(4097)));
 
-    // More bits than are searched in pairs; and weights that overflow.
+    // These tags need more bits than the search for pairs examines, and their weights overflow.
     let (graph, mut tags) = roots(24);
     tags.iter_mut().for_each(|tag| tag.1 = u64::MAX);
     let oracle = Oracle::new(&graph, AliasRule::Llvm);

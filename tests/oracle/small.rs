@@ -1,6 +1,6 @@
-//! Small universes, all of them, by the union rules and their naive definition.
+//! Compares the union rules with their naive definition on every small *universe* (types and tags).
 //!
-//! By default one of 1,499 or 499 graphs is compared, from `TBAA_SMALL_FROM` on. All of them:
+//! By default, every 1,499th or 499th graph is compared, from number `TBAA_SMALL_FROM` on. For all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test oracle small -- --nocapture`.
 
 use tbaa::{AliasResult, Oracle};
@@ -10,7 +10,7 @@ use tbaa_tests::universe::Universe;
 
 use crate::UNION_RULES;
 
-/// Compares all pairs of one universe; returns their number, and of `NoAlias`.
+/// Compares all pairs of one universe. Returns the number of pairs, and of `NoAlias` answers.
 fn compare(u: &Universe) -> (u64, u64) {
     let naive = Naive::new(u);
     let (graph, tags) = u.graph();
@@ -19,7 +19,7 @@ fn compare(u: &Universe) -> (u64, u64) {
     for (at, tag) in u.tags.iter().enumerate() {
         let denotes = naive.denotes(tag);
         assert_eq!(good.binary_search(&at).is_ok(), denotes, "{}\n{u:?}", u.show_tag(tag));
-        // A tag that denotes nothing may alias everything.
+        // A malformed tag may alias everything.
         for oracle in oracles.iter().filter(|_| !denotes) {
             assert!(good.first().is_none_or(|&other| oracle.may_alias(tags[at], tags[other])));
         }
@@ -66,8 +66,8 @@ fn size_aware() {
 
 #[test]
 fn no_graph_is_left_out() {
-    // One type: a scalar. Two: a scalar under either, or 19 lists of fields; the
-    // two scalars under the root are one graph.
+    // One type: a scalar. Two: the second is a scalar under either, or has one of 19 lists of
+    // fields; the order of two scalars under the root does not count.
     assert_eq!(graphs(1, false, 1, 0).len(), 1);
     assert_eq!(graphs(2, false, 1, 0).len(), 2 + 19);
     assert_eq!(orders(4).len(), 24);

@@ -1,4 +1,4 @@
-//! Readers answer as the oracle did when it was published, and the publisher's memory is bounded.
+//! Readers answer as the oracle did when it was published. The publisher's memory is bounded.
 
 use tbaa::raw::RawGraph;
 use tbaa::{
@@ -112,7 +112,7 @@ fn a_replica_answers_as_the_oracle_did() {
     }
 }
 
-/// Nodes of any kind, in any order, some of them marked long after they were added.
+/// A replica (a reader's copy) has all nodes, also those that become tags or types much later.
 #[test]
 fn a_replica_has_all_nodes_and_marks() {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
@@ -255,8 +255,8 @@ fn soak() {
             let report = soak::run(&plan);
             println!("{rules}, {format:?}: {report}");
             assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));
-            // Bytes per tag vary, because tables double. If memory were never released, they would grow
-            // with the run, to ten times as many.
+            // Bytes per tag vary, because tables double. If memory were never released, bytes per
+            // tag would grow tenfold during the run.
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Every mistake in a spec: its message, and its place.
+//! Tests the message and the position for every mistake in a spec.
 
 use tbaa::spec::Spec;
 use tbaa_tests::cases;
@@ -6,7 +6,7 @@ use tbaa_tests::cases;
 /// Marks the position of the error in a text. It is removed before the text is read.
 const MARK: char = '§';
 
-/// The whole spec of a case.
+/// Returns the whole spec of a case; `kind` says which part of it `text` is.
 fn spec(kind: &str, text: &str) -> String {
     let types = |types: &str| format!("Spec(name: \"x\",\n types: [{types}])");
     let declare = |types: &str, rest: &str| {
@@ -24,7 +24,7 @@ fn spec(kind: &str, text: &str) -> String {
     }
 }
 
-/// Enough types to get the rest wrong.
+/// The types of specs that have a mistake in another part.
 const TYPES: &str = include_str!("../fixtures/graph/types.ron");
 
 const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
@@ -32,7 +32,7 @@ const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
 
 const PAIR: &str = r#"Struct(name: "Pair", members: [Field("first", "int")])"#;
 
-/// Returns the message about a marked text, if it is about the place that is marked.
+/// Returns the message about a marked text, if its position is that of the mark.
 fn said(marked: &str) -> String {
     let at = marked.find(MARK).unwrap_or_else(|| panic!("no mark in {marked}"));
     let line = marked[..at].matches('\n').count() + 1;
@@ -93,11 +93,11 @@ fn hostile_texts_are_errors() {
     }
 }
 
-/// Cuts and single changes of a good text: whatever they do, no panic.
+/// A good text that is cut off, or changed in one place, causes no panic.
 #[test]
 fn damaged_specs_do_not_panic() {
     let good = include_str!("../fixtures/specs/everything.ron");
-    // All that a good text may lose is the newline at its end.
+    // A good text that is cut off does not load, unless only its last newline is missing.
     let starts = || good.char_indices().map(|(at, _)| at);
     assert_eq!(starts().step_by(7).filter(|&end| Spec::load(&good[..end]).is_ok()).count(), 0);
     assert!(Spec::load(good.trim_end()).is_ok());

@@ -1,5 +1,5 @@
-//! Every spec in the repository is a test, run straight, with its arguments
-//! swapped, with its types in another order, and after a round trip.
+//! Every spec in the repository is a test: as it is, with the two tags of each answer swapped, with
+//! its types in another order, and after it is written and read again.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,7 +10,7 @@ use tbaa_tests::{Rng, cases, files};
 use tbaa::spec::{Built, Spec, TypeDecl, write};
 use tbaa::{AliasRule, Oracle, TagId, TypeId};
 
-/// Every spec: the path from the repository's root, and the text.
+/// Returns the path from the repository's root, and the text, of every spec.
 fn specs() -> Vec<(String, String)> {
     let root = Path::new(tbaa_tests::ROOT);
     let folders = ["specs", "specs/regressions", "tests/fixtures/specs"];
@@ -46,8 +46,8 @@ fn expectations_hold() {
     });
 }
 
-/// Puts the types into a random order in which each is still declared before
-/// it is used, and the tags into any.
+/// Puts the types into a random order in which each is still declared before it is used, and the
+/// tags into any order.
 fn shuffle(spec: &mut Spec, random: &mut Rng) {
     let mut waiting = std::mem::take(&mut spec.types);
     let mut declared: Vec<String> = Vec::new();
@@ -175,7 +175,7 @@ fn the_llvm_that_confirmed_an_answer_is_known() {
     assert_eq!(of("l->head", "l->data[i]", AliasRule::Llvm), Some("LLVM 21"));
 }
 
-/// The example of the documentation, a block of RON in it.
+/// The example of `docs/specs.md`, a block of RON, loads, and its answers are right.
 #[test]
 fn the_documented_example_holds() {
     let page = include_str!("../../docs/specs.md");
@@ -191,7 +191,7 @@ fn the_documented_example_holds() {
     }
 }
 
-/// The structs that the articles print, and offsets of their accesses.
+/// The specs have the structs that articles print, and the offsets of accesses to them.
 #[test]
 fn the_structs_that_the_articles_print_are_in_the_specs() {
     let call_info = "any pointer 0, any pointer 4, any pointer 8, any pointer 12, CallInfo_l 16, \

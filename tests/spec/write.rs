@@ -1,4 +1,4 @@
-//! Graphs written as specs: equal again when read, whatever is in them.
+//! A graph that is written as a spec is equal when it is read again.
 
 use tbaa::Graph;
 use tbaa::spec::{Spec, write};

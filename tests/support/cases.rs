@@ -1,4 +1,4 @@
-//! Cases in a file: inputs and expected outputs.
+//! Test cases in files: inputs and expected outputs.
 //!
 //! A line `=== TITLE` begins a case. Lines `---` separate several inputs, and a line `==>` precedes
 //! the expected output. The text before the first case is for readers. `TBAA_FIXTURES=overwrite`
@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of a file under `tests/fixtures`, the text before its first case, and the title,
-/// input and expected output of each.
+/// Returns the path of a file under `tests/fixtures`, the text before its first case, and the
+/// title, input and expected output of each case.
 fn read(file: &str) -> (PathBuf, String, Vec<[String; 3]>) {
     let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -47,13 +47,13 @@ pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
     }
 }
 
-/// The parts of each case of a file, by title.
+/// Returns the title and the inputs of each case of a file.
 pub fn all(file: &str) -> Vec<(String, Vec<String>)> {
     let parts = |input: String| input.split("---\n").map(str::to_owned).collect();
     read(file).2.into_iter().map(|[title, input, _]| (title, parts(input))).collect()
 }
 
-/// The first part of a case.
+/// Returns the first input of a case.
 pub fn input(file: &str, title: &str) -> String {
     let case = all(file).into_iter().find(|case| case.0 == title);
     case.unwrap_or_else(|| panic!("{file} has no case {title:?}")).1.swap_remove(0)

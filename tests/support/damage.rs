@@ -1,11 +1,11 @@
-//! Texts with small faults.
+//! Adds small faults to texts.
 
 use crate::Rng;
 
-/// Bytes that mean something to readers.
+/// Bytes that have a meaning in `.ll` text.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
-/// Changes, adds, copies or removes up to four bytes or parts.
+/// Changes, adds, copies or removes up to four bytes or parts of a text.
 pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     for _ in 0..1 + rng.below(4) {
         if text.is_empty() {
@@ -24,7 +24,7 @@ pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
                 let part = text[from..end].to_vec();
                 text.splice(at..at, part);
             }
-            // Another number: references to the wrong node, and cycles.
+            // Changes a number, which makes references to the wrong node, and cycles.
             _ => {
                 let digit = text[at..].iter().position(u8::is_ascii_digit);
                 text[at + digit.unwrap_or(0)] = b'0' + rng.below(10_u8);
@@ -78,8 +78,8 @@ pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     text
 }
 
-/// Inserts an operand before a place, or removes, exchanges or replaces the one there; those before
-/// `first` stay.
+/// Inserts `new` before a place, or removes, exchanges or replaces the operand there. Operands
+/// before `first` stay.
 fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize, new: String) {
     match rng.below(4) {
         0 => operands.insert(place, new),
@@ -93,11 +93,11 @@ fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize,
     }
 }
 
-/// An offset of more than 64 bits. LLVM counts with it; here it is not an integer,
-/// for no object has such a byte, so that the tag is rejected.
+/// An offset of more than 64 bits. LLVM calculates with it. This library rejects it, because no
+/// object has such a byte.
 pub const WIDE: &str = "i128 36893488147419103232";
 
-/// Operands that a tag or type has nowhere, or seldom. LLVM crashes on some.
+/// Operands that tags and types seldom or never have. LLVM crashes on some.
 const ODD: [&str; 9] =
     ["i1 true", "!\"string\"", "i64 -8", "i128 8", WIDE, "ptr null", "double 1.0", "!{}", "null"];
 
@@ -116,7 +116,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
         let at = first + rng.below(operands.len() + 1 - first);
         let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
         let new = match rng.below(16) {
-            // Half of the integers stay integers, so that deeper rules are met.
+            // Half of the integers stay integers, so that later rules are reached.
             _ if is_int && rng.one_in(2) => format!("i64 {}", 4 * rng.below(6)),
             0..=2 => other,
             3 => format!("!{which}"),
@@ -133,7 +133,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
     }
 }
 
-/// Deletes, doubles, exchanges or replaces a token of a line.
+/// Returns the line with one token deleted, doubled, exchanged or replaced.
 fn in_tokens(rng: &mut Rng, line: &str) -> String {
     let pool: Vec<&str> = TOKENS.split('|').collect();
     let mut all: Vec<&str> = Vec::new();
@@ -166,7 +166,7 @@ fn operands(line: &str) -> Option<(&str, Vec<String>)> {
     Some((head, list.map(str::to_owned).collect()))
 }
 
-/// The line of a node with other operands, and now and then distinct.
+/// Returns the line of a node with other operands, now and then made distinct.
 fn node(rng: &mut Rng, head: &str, operands: &[String]) -> String {
     let distinct = if rng.one_in(8) && !head.contains("distinct") { "distinct " } else { "" };
     let (number, rest) = head.split_once("= ").unwrap();

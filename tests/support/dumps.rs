@@ -1,4 +1,4 @@
-//! The laws of a dump of a module.
+//! Checks the dump of a module: the text of its metadata.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ pub fn check(module: &Module<'_>) -> String {
         }
         let of_dump = again.node(number).unwrap_or_else(|| panic!("!{number} is lost\n{dump}"));
         let whole = write_two(graph, node, node);
-        // A node that a dump cannot show is null in it.
+        // A comment in the text marks an operand that the dump replaces by null.
         if !whole.contains(" ; ") {
             assert_eq!(write_two(again.graph(), of_dump, of_dump), whole, "!{number} in\n{dump}");
         }

@@ -1,4 +1,4 @@
-//! Compares all engines on one graph: their answers must be equal.
+//! Compares all engines (ways to compute answers) on one graph: they must give equal answers.
 
 use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
@@ -13,20 +13,20 @@ use tbaa::{
 /// Sizes that accesses get in place of their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
-/// The naive definition adds offsets in 64 bits.
+/// The largest offset for the naive definition, which adds offsets in 64 bits.
 const FARTHEST: u64 = 1 << 48;
 
-/// Paths that the naive definition compares on one graph.
+/// The most paths that the naive definition compares on one graph.
 const COMPARISONS: usize = 1 << 23;
 
-/// Paths from a type that the naive definition lists.
+/// The most paths from a type that the naive definition lists.
 const MOST_PATHS: u64 = 300;
 
-/// The number of comparisons.
+/// The number of compared answers.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
     pub pairs: usize,
-    /// The `NoAlias` answers among them.
+    /// The pairs with the answer `NoAlias`.
     pub no: usize,
     /// Answers of the naive definition.
     pub naive: usize,
@@ -124,7 +124,7 @@ impl Compared {
             let class = classes.as_slice();
             assert_eq!((matrix.len(), class.len()), (tags.len(), tags.len()));
             assert_eq!([matrix.is_empty(), classes.is_empty()], [tags.is_empty(); 2]);
-            // Classes are numbered by their first tags.
+            // Classes are numbered in the order of their first tags.
             let first = |number| class.iter().position(|&other| other == number).unwrap() as u32;
             let firsts: Vec<_> = (0..classes.len() as u32).map(first).collect();
             assert!(firsts.is_sorted() && *classes.representatives() == firsts[..], "{firsts:?}");
@@ -160,8 +160,8 @@ impl Compared {
     }
 }
 
-/// Returns an equal graph, added a few nodes at a time and queried after each batch, and each
-/// node's id. `None` if types form cycles.
+/// Builds an equal graph, a few nodes at a time, with queries after each batch. Returns its oracle
+/// and each node's new id. `None` if types form cycles.
 pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
@@ -186,7 +186,7 @@ pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeI
                 }
             }
         });
-        // The questions between batches must not show in later answers.
+        // The queries between batches must not affect later answers.
         let (first, last) = (oracle.graph().tags().next(), oracle.graph().tags().next_back());
         if let Some((first, last)) = first.zip(last) {
             let answer = oracle.explain(first, last);
@@ -208,8 +208,8 @@ pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeI
     ids.push(to.insert_group(&[draft]).unwrap()[0]);
 }
 
-/// Returns whether the steps sufficed, and the shown paths are connected, start from one type, and
-/// have bytes that meet or not as the clause of rule `union` says.
+/// Returns whether an explanation is sound: its paths are connected and start from one type, and
+/// they share bytes exactly if its clause is `Overlap`.
 fn is_explained(why: &Explanation) -> bool {
     let Some(comparison) = &why.comparison else { return why.clause != Clause::Limit };
     for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
@@ -225,7 +225,7 @@ fn is_explained(why: &Explanation) -> bool {
     meet == (why.clause == Clause::Overlap) && (!meet || comparison.apart.is_none())
 }
 
-/// The intervals of a range; of a flexible array's, those not too far out.
+/// Returns the intervals of a range. Those of a flexible array end after 4,000 bytes.
 fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     let mut starts = vec![range.start];
     for repeat in &range.repeats {
@@ -259,7 +259,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
             None => None,
         };
         let (mut fields, mut count) = (Vec::new(), 1_u64);
-        // Descending offsets are for the verifier.
+        // Graphs with descending offsets are left out: they are for the verifier.
         let mut last = 0;
         for field in node.fields().filter(|_| !scalar && !root) {
             let inner = place[field.ty.node().index()]?;
@@ -277,7 +277,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
-        // No tag starts at a type that is too large to list.
+        // No tag has a base type that is too large to list, so its fields are dropped.
         fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),
@@ -300,7 +300,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
     Some((Universe { sized, types, tags: Vec::new() }, tags))
 }
 
-/// The answers to all pairs of tags, by all rules.
+/// Returns the answers on all pairs of tags, by all rules.
 pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
     let by_rule = |rule| {
         let oracle = Oracle::new(graph, rule);

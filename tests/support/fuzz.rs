@@ -44,10 +44,10 @@ pub const TARGETS: [Target; 9] = [
     ("lower", lower),
 ];
 
-/// The number of tags of one input that are queried.
+/// The number of tags that are queried for one input.
 const TAGS: usize = 12;
 
-/// Asks about some tags by all rules. A tag that LLVM rejects may alias everything.
+/// Queries some tags by all rules. Checks that a tag that LLVM rejects may alias everything.
 fn ask(graph: &Graph) {
     let tags: Vec<TagId> = graph.tags().step_by(graph.tag_count() / TAGS + 1).collect();
     let mut verifier = Verifier::new(graph);
@@ -70,8 +70,8 @@ fn ask(graph: &Graph) {
     }
 }
 
-/// Returns all findings in a module with every lint on. Checks that each finding has a place in the
-/// text, and that findings about the graph alone have none.
+/// Returns all findings in a module with every lint on. Checks that each finding has a position in
+/// the text, and that findings about the graph alone have none.
 pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
@@ -172,12 +172,12 @@ pub fn module(data: &[u8]) {
         for index in 0..module.instructions().len() {
             rewriter.set_metadata(index, "tbaa", (index % 2 == 0).then_some(3));
         }
-        // The rewritten text need not be valid: only the end of the work is tested.
+        // The rewritten text need not be valid: the test is that rewriting ends.
         let _ = rewriter.to_bytes();
     }
 }
 
-/// The loops of a function equal their definition: a header, and all blocks that reach a back
+/// Checks the loops of a function by their definition: a header, and all blocks that reach a back
 /// edge's block without the header. A back edge goes to a block that dominates its start.
 fn loops(flow: &Flow, blocks: usize) {
     /// A function with more blocks takes too long.
@@ -208,7 +208,7 @@ fn loops(flow: &Flow, blocks: usize) {
     assert_eq!((0..blocks).map(|block| flow.depth(block)).collect::<Vec<usize>>(), depths);
 }
 
-/// A summary linked with itself is itself.
+/// Checks that a graph's summary, linked with itself, stays equal.
 fn link(graph: &Graph) {
     let (summary, _) = Summary::of("a.ll", graph);
     let (twice, _) = Summary::link(&[&summary, &summary]);
@@ -219,7 +219,7 @@ fn link(graph: &Graph) {
     tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
 }
 
-/// RON specs: a spec that loads can be queried, and is written so that it loads again.
+/// Reads a RON spec. If it loads, it is queried, and written so that it loads again.
 pub fn spec(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let Ok(built) = Spec::load(source) else { return };
@@ -231,8 +231,8 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// LLVM's types and data layouts: what is printed reads back, and merging does not depend on the
-/// order.
+/// Reads LLVM's types and data layouts. Printed types read back equal, and merging does not depend
+/// on the order.
 pub fn types(data: &[u8]) {
     let mut parts = data.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();
@@ -276,7 +276,7 @@ pub fn types(data: &[u8]) {
     }
 }
 
-/// C types and paths, and clang's dumps of layouts.
+/// Reads C types and paths, and clang's dumps of layouts.
 pub fn declare(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let mut types = Declarations::new(tbaa::declare::Target::x86_64());
@@ -298,7 +298,7 @@ pub fn declare(data: &[u8]) {
     }
 }
 
-/// Serialised graphs and summaries.
+/// Reads serialised graphs and summaries.
 pub fn serial(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     if let Ok(graph) = ron::from_str::<Graph>(source) {
@@ -332,7 +332,7 @@ const NAMES: [&[u8]; 12] = [
     b"*/ // (",
 ];
 
-/// A call of the builder, or a question.
+/// A call of the builder, or a query.
 #[derive(Arbitrary, Debug)]
 enum Call {
     Root(u8),
@@ -458,7 +458,7 @@ fn make(
     made.ok().map(|ty| types.push(ty))
 }
 
-/// Makes a universe of the property tests; each eight bytes are the seed of one part.
+/// Returns a random universe (types and tags); each eight bytes seed one part of it.
 fn universe(data: &[u8]) -> Universe {
     let seed = |bytes: &[u8]| bytes.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
     let mut seeds = data.chunks(8).map(seed);
@@ -474,7 +474,7 @@ pub fn oracle(data: &[u8]) {
     Compared::default().every_engine("universe", &graph, &tags[tags.len() - TAGS..]);
 }
 
-/// Compares rule `llvm` on the lowered tags with the source's rule.
+/// Compares rule `llvm` on the lowered tags with a random rule on the original tags.
 pub fn lower(data: &[u8]) {
     let Some((&how, data)) = data.split_first() else { return };
     let (graph, tags) = universe(data).graph();

@@ -10,19 +10,19 @@ use crate::Rng;
 #[derive(Clone, Copy)]
 pub struct Taste {
     pub int128: bool,
-    /// Elements of an array at most.
+    /// The most elements of an array.
     pub elements: u64,
-    /// Members of a record at most.
+    /// The most members of a record.
     pub members: u64,
 }
 
 #[derive(Clone)]
 enum CType {
-    /// A type that C and declarations spell alike.
+    /// A type that is written the same in C and in declarations.
     Text(String),
     Vector(&'static str, u64),
     Complex(&'static str),
-    /// A record by number.
+    /// The index of a record.
     Named(usize),
     Inline(Box<CRecord>),
 }
@@ -38,7 +38,7 @@ struct CMember {
     /// The name; empty for an anonymous member.
     name: String,
     ty: CType,
-    /// Lengths of arrays; `None` for a flexible array.
+    /// The lengths of array dimensions; `None` for a flexible array.
     lens: Vec<Option<u64>>,
     bits: Option<u32>,
     align: Option<u64>,
@@ -62,9 +62,9 @@ pub enum What {
     Scalar,
     /// Stores a vector.
     Vector,
-    /// Stores a bit-field: no tag in clang.
+    /// Stores a bit-field, for which clang has no tag.
     Bits,
-    /// Stores a complex number: no tag in clang.
+    /// Stores a complex number, for which clang has no tag.
     Complex,
     /// Copies a struct or union. With bit-fields, the old format lists storage units, which depend
     /// on clang.
@@ -73,12 +73,12 @@ pub enum What {
 
 /// An access to a member.
 pub struct Access {
-    /// As a path of this crate.
+    /// The path in declarations.
     pub path: String,
-    /// In C, from an object of the record on.
+    /// The expression in C, from a global variable on.
     pub lvalue: String,
     pub what: What,
-    /// True if `offsetof` takes it.
+    /// True if C's `offsetof` accepts it.
     pub has_offset: bool,
 }
 
@@ -102,12 +102,12 @@ const BITS: [(&str, u64); 7] = [
     ("_Bool", 1),
     ("enum Plain", 32),
 ];
-/// Vectors: the element type, their number, and the bytes of each.
+/// Vectors: the element type, the number of elements, and the bytes of each.
 const VECTORS: [(&str, u64, u64); 4] =
     [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
 impl Program {
-    /// A program of so many records, `R0` and so on.
+    /// Returns a random program of `count` records, `R0` and so on.
     pub fn new(rng: &mut Rng, count: usize, taste: Taste) -> Program {
         let mut program = Program { records: Vec::new(), taste };
         for number in 0..count {
@@ -117,8 +117,8 @@ impl Program {
         program
     }
 
-    /// An unnamed record whose members' names begin with `prefix`, because members of anonymous
-    /// records share one namespace. `#pragma pack` applies to everything inside a record.
+    /// Returns an unnamed record whose members' names begin with `prefix`, because members of
+    /// anonymous records share one namespace. `#pragma pack` applies to everything inside a record.
     fn record(&self, rng: &mut Rng, prefix: &str, depth: u64, pack: Option<u64>) -> CRecord {
         let union = rng.one_in(4);
         let packed = rng.one_in(8);
@@ -197,7 +197,7 @@ impl Program {
         member
     }
 
-    /// The declarations, on a target, of some records and of all that is inside them.
+    /// Returns the declarations, on a target, of the wanted records and of all records inside them.
     pub fn declare(
         &self,
         target: Target,
@@ -219,7 +219,7 @@ impl Program {
         Ok(types)
     }
 
-    /// The types in C.
+    /// Returns the types as C text.
     pub fn c(&self) -> String {
         let mut c = String::from(
             "enum Plain { PLAIN }; enum Signed { SIGNED = -1 };\n\
@@ -242,12 +242,12 @@ impl Program {
         c
     }
 
-    /// Each named record with its name in C.
+    /// Returns the name of each record in declarations, and in C.
     pub fn names(&self) -> impl Iterator<Item = (&str, String)> {
         self.records.iter().map(|record| (&*record.name, c_name(record)))
     }
 
-    /// An access to each member, and to members of members.
+    /// Returns an access to each member, and to members of members.
     pub fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {
@@ -256,7 +256,7 @@ impl Program {
         accesses
     }
 
-    /// Panics unless two declarations of the program have one layout. Returns the numbers of
+    /// Panics unless two declarations of the program have the same layout. Returns the numbers of
     /// accesses and of bit-fields.
     pub fn compare(
         &self,
@@ -291,7 +291,7 @@ impl Program {
         })
     }
 
-    /// Adds the accesses to the members of a record at `prefix`, which is a `constant` place.
+    /// Adds accesses to the members of a record. `constant`: the offset of `prefix` is constant.
     fn walk(
         &self,
         rng: &mut Rng,
@@ -385,7 +385,7 @@ fn c_record(record: &CRecord) -> String {
             CType::Text(text) => format!("__typeof__({text})"),
             CType::Vector(lane, len) => format!("v{lane}{len}"),
             CType::Complex(part) => format!("{part} _Complex"),
-            // The declarations know only one record by this name.
+            // C text refers to a record by its typedef.
             CType::Named(number) => format!("ALIAS_{number}"),
             CType::Inline(inner) => c_record(inner),
         };

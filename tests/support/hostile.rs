@@ -1,4 +1,4 @@
-//! Files that a stranger may write, of any size.
+//! Writes hostile files of any size.
 
 use std::io::{Result, Write};
 
@@ -31,7 +31,7 @@ pub const KINDS: [(&str, Kind); 15] = [
 const NAME: &str = "define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !2\n  ret void\n}\n\
                     !0 = !{!\"R\"}\n!2 = !{!1, !1, i64 0}\n!1 = !{!\"";
 
-/// The numbers of the root and of a scalar of each format.
+/// The root, and a scalar of each format.
 const PRELUDE: &str = "!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!0, i64 4, !\"int\"}\n";
 
 /// The number of the first type; each tag follows its type.
@@ -41,7 +41,7 @@ fn number(i: usize) -> String {
     format!("!{}", FIRST + 2 * i)
 }
 
-/// The type before, a scalar before the first.
+/// Returns the number of the previous type; for the first, that of a scalar.
 fn before(i: usize) -> String {
     i.checked_sub(1).map_or("!1".to_owned(), number)
 }
@@ -52,8 +52,8 @@ fn fill(n: usize, start: &str, item: &[u8], end: &str, out: &mut dyn Write) -> R
     out.write_all(end.as_bytes())
 }
 
-/// Writes the nodes of types, each with its tag; on lines of their own after a function that stores
-/// under each tag. `item` returns a type's operands and its tag's.
+/// Writes types, each with its tag. If `separator` is a newline, a function that stores with each
+/// tag comes first. `item` returns the operands of a type and of its tag.
 fn types(
     n: usize,
     separator: char,
@@ -84,7 +84,7 @@ fn whole(i: usize, above: &str) -> [String; 2] {
     [format!("!\"t{i}\", {above}, i64 0"), format!("{0}, {0}, i64 0", number(i))]
 }
 
-/// A struct that holds the next, the last one the first.
+/// Returns a struct that contains the next one (the last: the first one), and a tag.
 fn cycle(i: usize, n: usize) -> [String; 2] {
     let ty = format!("!\"t{i}\", {}, i64 0", number((i + 1) % n));
     [ty, format!("{}, !1, i64 0", number(i))]
@@ -97,7 +97,7 @@ fn nested(i: usize, offset: u64) -> [String; 2] {
     [ty, format!("{}, !1, i64 {offset}", number(i))]
 }
 
-/// The same of the format with sizes, the fields on each other.
+/// Like [`nested`], but in the size-aware format, with both fields at one offset.
 fn sized(i: usize) -> [String; 2] {
     let inner = i.checked_sub(1).map_or("!2".to_owned(), number);
     let ty = format!("!0, i64 -1, !\"S{i}\", {inner}, i64 -1, i64 -1, !2, i64 -1, i64 -1");
@@ -120,7 +120,7 @@ fn wide(n: usize, step: u64, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The rest of a text after two thirds.
+/// Writes the first two thirds of a text.
 fn truncated(n: usize, out: &mut dyn Write) -> Result<()> {
     let mut text = Vec::new();
     types(n, '\n', |i| whole(i, "!1"), &mut text)?;

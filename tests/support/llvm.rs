@@ -1,4 +1,4 @@
-//! Asking the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
+//! Asks the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::process::{run, text_of};
 
-/// Bytes that one thread makes and all read.
+/// Bytes that one thread computes and all threads read.
 type Once = Arc<OnceLock<Vec<u8>>>;
 
 /// The tools of LLVM 22, or the reason why they are missing.
@@ -16,7 +16,7 @@ type Once = Arc<OnceLock<Vec<u8>>>;
 /// Without them the comparisons print that they are skipped, unless `TBAA_LLVM` is `require`, as in
 /// the README's test command.
 pub struct Llvm {
-    /// clang's texts, by source file and options.
+    /// The modules that clang has printed, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
 
@@ -36,8 +36,8 @@ impl Llvm {
         self.aa_unless_killed(arguments, file).expect("no signal ends the program")
     }
 
-    /// Does the same; `None` if a signal ended the program: LLVM reads an operand as a node that is
-    /// not one, and the result depends on the memory there.
+    /// Like [`Llvm::aa`]; `None` if a signal ended the program. This happens if LLVM reads an
+    /// operand as a node that is none.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
         let program = Program::get("aa").expect("LLVM 22 is usable as a whole");
         let mut command = Command::new(program.0);
@@ -53,7 +53,7 @@ impl Llvm {
     }
 
     /// Returns a row for each tag of a module, with a letter for each other tag: `M` is `MayAlias`,
-    /// `N` is `NoAlias`, and with the option `--fork` `C` says that LLVM crashes.
+    /// `N` is `NoAlias`, and with the option `--fork`, `C` means that LLVM crashes.
     pub fn grid(&self, options: &[&str], file: &Path) -> Vec<Vec<u8>> {
         let printed = self.aa(&[&["grid"], options].concat(), file);
         printed.lines().map(|line| line.as_bytes().to_vec()).collect()
@@ -91,7 +91,7 @@ pub struct Evaluated {
 }
 
 /// Returns the answers of an `opt`'s pass `aa-eval` on a module, which LLVM's verifier must accept:
-/// on each pair of accesses, or as the arguments `print` say. `None` if there is no such program.
+/// on each pair of accesses, or as the arguments `print` say. `None` if `opt` is not installed.
 pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
     let output = Command::new(opt)
         .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
@@ -118,15 +118,15 @@ pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option
     Some(found)
 }
 
-/// The number that a store stores.
+/// Returns the number that a store stores.
 pub fn stored(store: &str) -> usize {
     let value = store.strip_prefix("store ").and_then(|rest| rest.split(',').next());
     let number = value.and_then(|value| value.rsplit(' ').next()?.parse().ok());
     number.unwrap_or_else(|| panic!("no store of a number: {store}"))
 }
 
-/// Writes a file of this test's own: the tests of a program run side by side, and
-/// each has a thread that is named after it.
+/// Writes a file to this test's own folder, and returns its path. Tests run at the same time, each
+/// on a thread with its name.
 pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("no test").replace("::", "-");
@@ -144,7 +144,7 @@ pub const WAYS: [(&str, &[&str]); 4] = [
     ("O2-new", &["-O2", "-Xclang", "-new-struct-path-tbaa"]),
 ];
 
-/// The C and C++ files of the corpus.
+/// Returns the C and C++ files of the corpus.
 pub fn corpus() -> Vec<PathBuf> {
     let sources = crate::files("tests/corpus", &["c", "cpp"]);
     assert!(sources.len() >= 15);
@@ -163,7 +163,7 @@ fn compile(source: &Path, options: &[&str]) -> Vec<u8> {
 pub struct Program(PathBuf);
 
 impl Program {
-    /// The program, unless LLVM 22 is neither there nor required.
+    /// Returns the program, or `None` if LLVM 22 is missing and not required.
     pub fn get(name: &'static str) -> Option<Program> {
         static BUILT: Mutex<BTreeMap<&str, Option<Program>>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +175,7 @@ impl Program {
         text_of(Command::new(&self.0).args(arguments).arg(file)).unwrap()
     }
 
-    /// Returns its output without a file, on standard output and on standard error.
+    /// Returns the program's standard output and standard error, without a file.
     pub fn list(&self) -> [String; 2] {
         let output = Command::new(&self.0).output().unwrap();
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
@@ -204,7 +204,7 @@ fn build(name: &str) -> Result<PathBuf, String> {
     if time(&built) > time(&source) {
         return Ok(built);
     }
-    // Two test programs may build at once: each has a binary of its own, until it is whole.
+    // Two test programs may build at once, so each builds a file of its own, and then renames it.
     let binary = folder().join(format!("{name}-{}", std::process::id()));
     fs::create_dir_all(folder()).map_err(|error| error.to_string())?;
     let config = |options: &[&str]| -> Result<Vec<String>, String> {

@@ -1,4 +1,4 @@
-//! A lowering against the rule on its sources, pair by pair.
+//! Compares a lowering with the rule on its sources (the original accesses), pair by pair.
 
 use std::borrow::Borrow;
 
@@ -11,9 +11,9 @@ fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
     b.noalias().any(|scope| scope == a.scope)
 }
 
-/// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on which the
-/// rule does, and that the lowering reports the loss, and its reason. Returns the numbers of pairs,
-/// of those that the rule calls `NoAlias`, and of the latter that LLVM does not call so.
+/// Checks that LLVM answers `MayAlias`, by tags and by scopes, wherever the rule does, and that the
+/// lowering reports each lost `NoAlias`. Returns the numbers of pairs, of those that the rule calls
+/// `NoAlias`, and of the latter that LLVM does not call so.
 pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> [u64; 3] {
     let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let accesses: Vec<Access> = lowering.sources().collect();
@@ -26,7 +26,7 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
             assert!(lowered || !may, "{what}: {a:?} and {b:?}: {}", source.explain(a, b));
             let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
             assert!(!scoped || !may, "{what}: scopes of {a:?} and {b:?}");
-            // An existing class is not split later.
+            // A lowering that grows does not split a class of accesses that share a scope.
             let grown = lowering.options().lineage.is_some();
             assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
             pairs += 1;

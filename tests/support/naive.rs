@@ -1,16 +1,16 @@
-//! The definition of rules `union` and `union-strict`, evaluated by listing
-//! paths, elements and byte ranges. Slow, and shares no code with the engine.
+//! The definition of rules `union` and `union-strict`, evaluated by listing paths, elements and
+//! byte ranges. It is slow, and shares no code with the library's oracle.
 
 use super::universe::{Field, Tag, Universe};
 
-/// Array elements further from the start than this are not listed: every pair
-/// of element sizes in a universe has repeated itself by then.
+/// The distance from the start up to which array elements are listed: the pattern of any two
+/// element sizes in a universe repeats before it.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Field and element of each step.
+    /// The field and the array element of each step.
     steps: Vec<(usize, u64)>,
     end: usize,
     displacement: u64,
@@ -20,7 +20,7 @@ pub struct Path {
 /// The number of bytes that an access touches.
 #[derive(Clone, Copy)]
 enum Size {
-    /// The bytes of the slot, for an old-format tag, which has no size.
+    /// The bytes up to the next field, for an old-format tag, which has no size.
     Slot,
     Bytes(u64),
     /// All bytes up to the end of the base type.
@@ -33,13 +33,13 @@ struct Access {
     size: Size,
 }
 
-/// Whether two accesses may alias by rule `union`, and by rule `union-strict`.
+/// The answers of rules `union` and `union-strict`: true if two accesses may alias.
 pub type Answers = [bool; 2];
 
 /// The naive rules over one universe.
 pub struct Naive<'u> {
     u: &'u Universe,
-    /// All paths from each type as the base of a tag.
+    /// All paths from each type, which may be the base of a tag.
     paths: Vec<Vec<Path>>,
 }
 
@@ -66,8 +66,8 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Returns the fields of a type. In the old format a scalar's parent counts as one, because the
-    /// two look alike.
+    /// Returns the fields of a type. In the old format a scalar's parent counts as a field, because
+    /// both look alike.
     fn fields(&self, ty: usize) -> Vec<Field> {
         let ty = &self.u.types[ty];
         match ty.parent {
@@ -76,7 +76,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// All paths from a type that has `slot` bytes to itself.
+    /// Returns all paths from a type that occupies `slot` bytes.
     fn paths_from(&self, ty: usize, slot: u64) -> Vec<Path> {
         let mut paths = vec![Path { steps: Vec::new(), end: ty, displacement: 0, collapsed: 0 }];
         for (number, field) in self.fields(ty).iter().enumerate() {
@@ -128,12 +128,12 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// The displacement of each path that a tag denotes.
+    /// Returns the final offset of each path that a tag denotes.
     pub fn displacements(&self, tag: &Tag) -> Vec<u64> {
         self.denoted(tag).iter().map(|path| path.displacement).collect()
     }
 
-    /// The displacement of each path from one type to another.
+    /// Returns the final offset of each path from one type to another.
     pub fn places_of(&self, base: usize, access: usize) -> Vec<u64> {
         let paths = self.paths[base].iter().filter(|path| path.end == access);
         paths.map(|path| path.displacement).collect()
@@ -175,7 +175,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Returns whether a known size leaves the base on every path.
+    /// Returns whether an access of known size extends past the base type on every path.
     fn leaves(&self, access: &Access) -> bool {
         let Size::Bytes(size) = access.size else { return false };
         let end = self.end(access.tag.base);
@@ -183,26 +183,26 @@ impl<'u> Naive<'u> {
         self.u.sized && self.denoted(&access.tag).iter().all(leaves)
     }
 
-    /// The bytes of a denoted path, from the base type's start.
+    /// Returns the bytes that an access touches on a path, as offsets in the base type.
     fn bytes(&self, access: &Access, path: &Path) -> (u64, u64) {
         let end = self.end(access.tag.base);
         let size = if let Size::Bytes(size) = access.size { size } else { NO_END };
         (path.displacement, path.displacement.saturating_add(size).min(end))
     }
 
-    /// Returns the number of paths that `alias` compares at most: with arrays inside arrays without
-    /// end they are billions.
+    /// Returns the most paths that `alias` compares: billions, for arrays without end that contain
+    /// arrays without end.
     pub fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
         let objects = self.paths[a.base].len() + self.paths[b.base].len();
         objects.saturating_mul(self.denoted(a).len()).saturating_mul(self.denoted(b).len())
     }
 
-    /// Answers on two tags.
+    /// Returns the answers on two tags.
     pub fn alias(&self, a: &Tag, b: &Tag) -> Answers {
         self.alias_sized((a, None), (b, None))
     }
 
-    /// Answers on two tags, each perhaps with a size in place of its own.
+    /// Returns the answers on two tags, each with a size in place of its own if one is given.
     pub fn alias_sized(&self, a: (&Tag, Option<u64>), b: (&Tag, Option<u64>)) -> Answers {
         let [x, y] = [a, b].map(|(tag, size)| Access {
             tag: *tag,
@@ -247,7 +247,7 @@ impl<'u> Naive<'u> {
         [union, strict]
     }
 
-    /// Returns whether two paths from a type first part at two fields, or elements of them, that
+    /// Returns whether the fields, or array elements, at which two paths from a type first differ
     /// share a byte.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
         for (&ours, &theirs) in p.steps.iter().zip(&q.steps) {
@@ -264,7 +264,7 @@ impl<'u> Naive<'u> {
         false
     }
 
-    /// Returns whether two fields of an old-format type have one offset.
+    /// Returns whether two fields of an old-format type have the same offset.
     fn is_overlapping(&self, ty: usize) -> bool {
         let fields = self.fields(ty);
         let offset = |field: usize| fields[field].offset;
@@ -295,9 +295,9 @@ impl<'u> Naive<'u> {
         true
     }
 
-    /// Returns the slot of the first of `steps` from an old-format type, extended if the access
-    /// extends past it. The end of an overlapping aggregate, and of any last field, counts as after
-    /// all fields.
+    /// Returns the slot (the bytes up to the next field) of the first of `steps` from an old-format
+    /// type, enlarged if the access extends past it. The slot has no end in an aggregate with
+    /// overlapping fields, and for a last field.
     fn inferred_slot(&self, ty: usize, steps: &[usize], access: &Access) -> (u64, u64) {
         let fields = self.fields(ty);
         let from = fields[steps[0]].offset;

@@ -1,4 +1,4 @@
-//! Child processes, and crates that cargo keeps.
+//! Runs child processes, and finds crates that cargo has downloaded.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,14 +44,14 @@ pub fn text_of(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&run(command)?).into_owned())
 }
 
-/// Returns the folder in which cargo keeps a crate that the package in `folder` needs; with
-/// `flag` `--offline` only if it is there.
+/// Returns the folder of a crate that the package in `folder` needs. With the `flag` `--offline`,
+/// cargo does not download it.
 ///
 /// # Errors
 ///
 /// The same as from [`run`]; also if there is no such crate.
 pub fn crate_folder(package: &str, folder: &Path, flag: &str) -> Result<PathBuf, String> {
-    // Without a platform, cargo wants the crates of all of them.
+    // Without a platform, cargo would need the crates of all platforms.
     let rustc = text_of(Command::new("rustc").arg("-vV"))?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
     let metadata = text_of(

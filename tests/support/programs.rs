@@ -1,11 +1,11 @@
-//! Programs that LLVM optimises and that are run: `@{path}` follows each access.
+//! Programs that tests optimise with LLVM and run. After each access, `@{path}` says what it is.
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::{Graph, TagId};
 
 use super::random::numbers;
 
-/// Replaces each `@{path}` in a program by its tag, `, !tbaa !N`, or by nothing.
+/// Replaces each `@{path}` in a program by its tag, `, !tbaa !N`, or by nothing if it has none.
 pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
     let numbers = numbers(&metadata);
@@ -26,13 +26,13 @@ pub fn attached(program: &str, with: impl Fn(&str) -> Option<String>) -> String 
     out + rest
 }
 
-/// A union that is read through another member than the one that was written through a pointer, and
-/// a loop that reads a field which no store in the loop can change.
+/// A program that writes a union's member through a pointer and reads another member, and whose
+/// loop reads a field that no store in the loop can change.
 pub const PUN: &str = include_str!("programs/pun.ll");
 
 pub const PATHS: [&str; 5] = ["U.f", "U.i", "*int", "T.count", "T.p"];
 
-/// The types of the programs, and their tags by policy `Rfc`.
+/// Returns the types of the programs, and a graph with their tags by policy `Rfc`.
 pub fn types() -> (Declared, Graph) {
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::union("U").field("i", "int").field("f", "float")).unwrap();
@@ -44,16 +44,16 @@ pub fn types() -> (Declared, Graph) {
     (declared, graph)
 }
 
-/// One function in each of two modules; linked, one is inlined into the other.
+/// Two modules with one function each. After linking, one function is inlined into the other.
 pub const HERE: &str = include_str!("programs/here.ll");
 pub const THERE: &str = include_str!("programs/there.ll");
 
-/// `s->n[0]` is written here, and in a function of another module.
+/// Two modules with a function each that writes `s->n[0]`.
 pub const FIELD_HERE: &str = include_str!("programs/field_here.ll");
 pub const FIELD_THERE: &str = include_str!("programs/field_there.ll");
 
-/// The tags of a runtime's records, every fifth a union, many one in another;
-/// and of some pointers.
+/// Returns the tags of many records, of which every fifth is a union and many contain others, and
+/// of some pointers.
 pub fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();

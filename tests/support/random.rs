@@ -6,7 +6,7 @@ use tbaa::{BuildError, Format, Graph, SizedField, Tag, TagId, TypeId, TypeKind};
 /// The bounds of a random graph.
 pub struct Universe {
     pub format: Format,
-    /// Struct types.
+    /// The number of struct types.
     pub structs: usize,
     /// The number of requested tags; equal ones merge.
     pub tags: usize,
@@ -18,12 +18,11 @@ pub struct Universe {
 pub enum Shape {
     /// Fields at one offset, aggregate accesses and sizes of all kinds.
     Any,
-    /// The same, and an aggregate's parent is above all its fields.
+    /// Like `Any`, but an aggregate's parent is an ancestor of all its fields.
     Parented,
     /// No two fields overlap, and every access is to one whole scalar.
     PlainScalars,
-    /// No two fields overlap; accesses to scalars and to whole structs, each of
-    /// its own size.
+    /// No two fields overlap. Accesses are to whole scalars and to whole structs.
     PlainAggregates,
 }
 
@@ -36,7 +35,7 @@ pub fn graph(rng: &mut Rng, universe: &Universe) -> Graph {
     for system in 0..1 + rng.below(3) {
         types.extend(type_system(rng, &mut graph, universe, system));
     }
-    // A small universe does not have that many.
+    // A small graph may not have that many different tags.
     for _ in 0..2 * universe.tags {
         if graph.tag_count() < universe.tags {
             let base = *rng.pick(&types);
@@ -69,7 +68,7 @@ fn type_system(
         let name = format!("scalar {system} {i}");
         let ty = scalar(graph, universe.format, &name, parent, 8).unwrap();
         scalars.push(ty);
-        // A bushy tree, with a long chain now and then.
+        // The tree is bushy, with a long chain now and then.
         parent = if rng.one_in(3) { ty } else { *rng.pick(&scalars) };
     }
     let mut aggregates: Vec<Aggregate> = Vec::new();
@@ -79,8 +78,8 @@ fn type_system(
             1 => 1 + rng.below(40),
             _ => 1 + rng.below(8),
         };
-        // LLVM visits a nested type once for every path to it: few nested
-        // structs a struct keep its time within bounds.
+        // LLVM visits a nested type once for every path to it, so a struct contains only a few
+        // structs.
         let mut nested = rng.below(3);
         let (mut fields, mut depth) = (Vec::new(), 0);
         let (mut offset, mut end) = (0, 0);
@@ -94,7 +93,7 @@ fn type_system(
                 }
                 _ => (*rng.pick(&scalars), 8),
             };
-            // An array now and then.
+            // The field is an array now and then.
             let extent = if rng.one_in(6) { size * (1 + rng.below(4) as u64) } else { size };
             fields.push(SizedField { ty, offset, size: extent });
             end = end.max(offset + extent);
@@ -105,8 +104,8 @@ fn type_system(
             }
         }
         let name = format!("struct {system} {i}");
-        // Rule `union` equals LLVM's only if an aggregate's parent is above all its fields, as in
-        // clang's types.
+        // Rules `union` and `llvm` agree only if an aggregate's parent is an ancestor of all its
+        // fields, as in clang's types.
         let parent = match universe.shape {
             Shape::Any if universe.format == Format::New => *rng.pick(&scalars),
             _ => scalars[0],
@@ -118,7 +117,7 @@ fn type_system(
     scalars
 }
 
-/// Walks from `base` through fields as LLVM does, and adds a tag for the end.
+/// Follows fields from `base` as LLVM does, and adds a tag for the type at the end.
 fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> TagId {
     let Universe { format, shape, .. } = *universe;
     let (mut ty, mut offset) = (base, 0);
@@ -148,26 +147,26 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 /// The structs that a [`Grower`] adds.
 #[derive(Clone, Copy)]
 pub struct Growth {
-    /// One in so many structs is a union.
+    /// The average number of structs for each union.
     unions: u64,
-    /// Bytes of what is nested at most, and how deep structs are nested in it.
+    /// The most bytes of a nested struct; `depth` is the most levels of structs in it.
     size: u64,
     depth: usize,
-    /// Elements of an array at most.
+    /// The most elements of an array.
     elements: u64,
-    /// The last so many structs are nested in the next.
+    /// The number of latest structs that a new struct may contain.
     recent: usize,
 }
 
 impl Growth {
-    /// Structs of a compiler that runs for long: of any number none is much larger than the first.
+    /// Structs of a long-running compiler: they do not become larger over time.
     pub const FLAT: Growth = Growth { unions: 10, size: 256, depth: 5, elements: 4, recent: 50 };
-    /// Few structs, arrays in unions in structs.
+    /// Few structs that are nested deep, with arrays in unions in structs.
     pub const DEEP: Growth =
         Growth { unions: 3, size: 1 << 24, depth: 40, elements: 9, recent: 10 };
 }
 
-/// Adds structs one by one, below a `char` and a few scalars.
+/// Adds structs one by one to a graph with `char` and a few scalars below it.
 pub struct Grower {
     format: Format,
     growth: Growth,
@@ -211,12 +210,12 @@ impl Grower {
         ty
     }
 
-    /// One of the structs so far.
+    /// Returns one of the structs so far.
     pub fn pick(&self, rng: &mut Rng) -> TypeId {
         rng.pick(&self.structs).ty
     }
 
-    /// Makes the tag of an access to somewhere in a type, now and then of more bytes than that has.
+    /// Adds a tag for a random access in a type, now and then of more bytes than the type has.
     pub fn tag(&self, graph: &mut Graph, base: TypeId, rng: &mut Rng) -> Option<TagId> {
         let (mut ty, mut offset) = (base, 0);
         while graph.ty(ty).kind() == TypeKind::Aggregate {
@@ -235,11 +234,11 @@ impl Grower {
     }
 }
 
-/// Makes a scalar of a format; the old one has no sizes.
+/// Adds a scalar in a format; the old format has no sizes.
 ///
 /// # Errors
 ///
-/// As the builder's.
+/// The builder's errors.
 pub fn scalar(
     graph: &mut Graph,
     format: Format,
@@ -253,11 +252,11 @@ pub fn scalar(
     }
 }
 
-/// Makes a struct that ends at its last field's end; the old format has no parents.
+/// Adds a struct that ends where its last field ends; the old format has no parents.
 ///
 /// # Errors
 ///
-/// As the builder's.
+/// The builder's errors.
 pub fn aggregate(
     graph: &mut Graph,
     format: Format,
@@ -278,11 +277,11 @@ pub fn aggregate(
     }
 }
 
-/// Makes a tag of its base type's format.
+/// Adds a tag in the format of its base type.
 ///
 /// # Errors
 ///
-/// As the builder's.
+/// The builder's errors.
 pub fn access(
     graph: &mut Graph,
     base: TypeId,
@@ -296,13 +295,13 @@ pub fn access(
     graph.builder().tag(Tag { base, access, offset, size, immutable, format })
 }
 
-/// The numbers of a graph's tags in its metadata, which lists them on its first line.
+/// Returns the numbers of a graph's tags from its metadata, which lists them on its first line.
 pub fn numbers(metadata: &str) -> Vec<&str> {
     let list = metadata.lines().next().unwrap().split_once('{').unwrap().1;
     list.trim_end_matches('}').split(", ").collect()
 }
 
-/// Returns a function that stores the number `k` under the `k`th of some tags' nodes.
+/// Returns a function whose `k`th store has the value `k` and the `k`th node as its tag.
 pub fn stores(name: &str, nodes: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let mut out = format!("define void @{name}(ptr %p) {{\n");
     for (k, node) in nodes.into_iter().enumerate() {
@@ -311,12 +310,12 @@ pub fn stores(name: &str, nodes: impl IntoIterator<Item = impl std::fmt::Display
     out + "  ret void\n}\n"
 }
 
-/// A module with a store for each tag, in their order.
+/// Returns a module with a store for each tag, in their order.
 pub fn module(graph: &Graph) -> String {
     module_of(graph, graph.tags())
 }
 
-/// A module with a store for each of some tags.
+/// Returns a module with a store for each of some tags.
 pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
     let numbers = numbers(&metadata);
@@ -373,7 +372,7 @@ pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
         if rng.one_in(5) {
             (access, offset) = (rng.below(types), *rng.pick(&[0, 0, 0, 4, 4, 8]));
         } else {
-            // Down some fields, or up from a scalar, as most tags go.
+            // Follows some fields, or some parents of a scalar, as most tags do.
             for _ in 0..rng.below(if is_deep { 30 } else { 5 }) {
                 let stays = size_aware[access] && rng.one_in(5);
                 if fields_of[access].is_empty() || stays {

@@ -12,13 +12,13 @@ use crate::process::run_on;
 /// A way to spell a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spelling {
-    /// Values, blocks and types have numbers.
+    /// Values, blocks and types have numbers instead of names.
     Numbered,
-    /// Through bitcode.
+    /// Written as bitcode, and printed from it.
     Bitcode,
-    /// Some blocks are cut in two, which a `br` without a condition joins.
+    /// Some blocks are cut in two, joined by an unconditional `br`.
     Split,
-    /// Some pointers are cast to the type that they have.
+    /// Some pointers are cast to their own type.
     Cast,
     /// All memory is in another address space.
     AddressSpace,
@@ -51,7 +51,7 @@ pub fn assemble(version: &str, text: &[u8]) -> Vec<u8> {
     run(&format!("llvm-as-{version}"), &[], text)
 }
 
-/// Returns the text that a version of LLVM prints of bitcode.
+/// Returns the text that a version of LLVM prints for bitcode.
 pub fn disassemble(version: &str, bitcode: &[u8]) -> Vec<u8> {
     run(&format!("llvm-dis-{version}"), &[], bitcode)
 }
@@ -72,7 +72,7 @@ fn is_instruction(line: &str) -> bool {
     line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  ]")
 }
 
-/// The text of a label.
+/// Returns the label that a line defines.
 fn label(line: &str) -> Option<&str> {
     let label = line.split(" ;").next()?.trim_end().strip_suffix(':')?;
     (!line.starts_with([' ', ';', '}'])).then_some(label)

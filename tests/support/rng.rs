@@ -1,4 +1,4 @@
-/// `SplitMix64`: small, and the same numbers for the same seed everywhere.
+/// `SplitMix64`, a small generator of random numbers: a seed gives the same ones everywhere.
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014.
@@ -14,13 +14,13 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a random number below `bound`, which is not 0.
     pub fn below<N: TryInto<u64> + TryFrom<u64>>(&mut self, bound: N) -> N {
         let number = bound.try_into().ok().map(|bound| self.next() % bound);
         number.and_then(|number| number.try_into().ok()).expect("a positive bound")
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times` calls, on average.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -29,7 +29,7 @@ impl Rng {
         &items[self.below(items.len())]
     }
 
-    /// The numbers below `count`, in random order.
+    /// Returns the numbers below `count`, in random order.
     pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         (1..count).for_each(|at| order.swap(at, self.below(at + 1)));

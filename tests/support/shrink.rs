@@ -17,14 +17,14 @@ pub fn check(taste: Taste, cases: usize, seed: usize, mut test: impl FnMut(&Univ
                 let Some(less) = smaller(&u).find(&mut fails) else { break };
                 u = less;
             }
-            // Its reason is the last one that was printed.
+            // Fails once more, so that the reason is printed last.
             assert!(fails(&u), "seed {seed}: it does not fail again");
             panic!("seed {seed}: keep it as a file under specs/regressions:\n\n{u:?}");
         }
     }
 }
 
-/// Returns the universe without one tag, one field, or one type that nothing needs.
+/// Returns each universe that lacks one tag, one field, or one unused type of `u`.
 fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
     let without = |change: &dyn Fn(&mut Universe)| {
         let mut less = u.clone();
@@ -32,7 +32,7 @@ fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
         less
     };
     let tags = (0..u.tags.len()).map(move |at| without(&|less| _ = less.tags.remove(at)));
-    // A node without fields is a root in the old format.
+    // Keeps the last field: a node without fields is a root in the old format.
     let fields = (0..u.types.len()).filter(|&ty| u.types[ty].fields.len() > 1);
     let fields = fields.flat_map(move |ty| (0..u.types[ty].fields.len()).map(move |at| (ty, at)));
     let fields = fields.map(move |(ty, at)| without(&|less| _ = less.types[ty].fields.remove(at)));

@@ -1,18 +1,17 @@
-//! Small universes, all of them: every graph of a root and a few types, up to the
-//! order of its types, with every tag. The union rules are compared with their
-//! naive definition, rule `llvm` with LLVM 22.
+//! Lists all small graphs: a root and a few types, with every tag. Graphs that differ only in the
+//! order of types count once. Tests compare the union rules with their naive definition on them,
+//! and rule `llvm` with LLVM 22.
 
 use super::setting;
 use super::universe::Universe;
 
-/// A type as numbers: the type above it, its size, and each field's type and offset. Type 0 is the
-/// root.
+/// A type as numbers: its parent, its size, and each field's type and offset. Type 0 is the root.
 pub type Shape = (usize, u64, Vec<(usize, u64)>);
 
 const OFFSETS: [u64; 3] = [0, 4, 8];
 const SIZES: [u64; 3] = [1, 4, 8];
 
-/// Lists of one to three fields, in order of offset, of types 1 to `types`.
+/// Returns all lists of one to three fields, in order of offset, of types 1 to `types`.
 pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     let mut all = vec![Vec::new()];
     let mut longest: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
@@ -43,7 +42,7 @@ fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
     scalars.chain(aggregates).collect()
 }
 
-/// Returns the same types in another order; `None` if a type would come before one of its parts.
+/// Returns the same types in another order; `None` if a type would precede one that it uses.
 fn renumbered(shapes: &[Shape], order: &[usize]) -> Option<Vec<Shape>> {
     let mut place = vec![0; shapes.len() + 1];
     order.iter().enumerate().for_each(|(at, &ty)| place[ty + 1] = at + 1);
@@ -71,12 +70,12 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns graphs with this many types, one from each set that differs only in order: every
-/// `step`th from number `from` on in the list of all graphs, if it is the first of its set.
+/// Returns every `step`th graph of `types` types, from number `from` on in the list of all. Of
+/// graphs that differ only in the order of types, only the first is returned.
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
-        // The first of a set begins with the first of a smaller one.
+        // A graph that is the first of its orders extends one that is, too.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });
@@ -106,7 +105,8 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     }
     let sizes: &[u64] = if sized { &SIZES } else { &[0] };
     for (base, access) in (1..=shapes.len()).flat_map(|b| (1..=shapes.len()).map(move |a| (b, a))) {
-        // All sums of two offsets, which nesting can reach, and one that is none.
+        // All sums of two field offsets, which nesting can reach, and one offset that is no such
+        // sum.
         for offset in [0, 4, 8, 12, 16, 2] {
             sizes.iter().for_each(|&size| _ = u.tag(base, access, offset, size));
         }
@@ -114,7 +114,7 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     u
 }
 
-/// The graphs that are compared: one of `step`, which `TBAA_SMALL` sets, from number
+/// Returns the graphs to compare: every `step`th, or as `TBAA_SMALL` says, from number
 /// `TBAA_SMALL_FROM` on.
 pub fn share(types: usize, sized: bool, step: usize) -> Vec<Vec<Shape>> {
     graphs(types, sized, setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0))

@@ -1,5 +1,5 @@
-//! A long-running compiler: one thread adds types and tags and queries, others query meanwhile. All
-//! answers are compared with those of an oracle that is built at the end.
+//! Simulates a long-running compiler: one thread adds types and tags and queries them, and others
+//! query meanwhile. All answers are compared with those of an oracle that is built at the end.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,19 +12,19 @@ use tbaa::{AliasRule, Format, Graph, Oracle, Publisher, Reader, TagId};
 use crate::Rng;
 use crate::random::{Grower, Growth};
 
-/// Queries of each thread for each added struct.
+/// The number of queries of each thread for each added struct.
 pub const QUESTIONS: usize = 100;
-/// Tags of each struct.
+/// The number of tags of each struct.
 const TAGS: usize = 5;
-/// The most structs that threads may differ by.
+/// The most structs that a thread may be ahead of another.
 const AHEAD: usize = 32;
 
 pub struct Plan {
     pub rule: AliasRule,
     pub format: Format,
-    /// Structs to add.
+    /// The number of structs to add.
     pub structs: usize,
-    /// Threads besides the adding one.
+    /// The number of threads besides the one that adds.
     pub readers: usize,
     pub seed: u64,
     /// Returns the number of bytes that the calling thread has allocated and not freed.
@@ -47,33 +47,33 @@ pub struct Part {
 
 pub struct Report {
     pub parts: Vec<Part>,
-    /// All answers,
+    /// The number of all answers.
     pub answers: usize,
-    /// those among them that are `NoAlias`,
+    /// The number of `NoAlias` answers.
     pub apart: usize,
-    /// and `MayAlias` for a tag that was not published yet.
+    /// The number of `MayAlias` answers for a tag that was not published yet.
     pub early: usize,
 }
 
-/// The state that the threads share. They wait for one another so as to stay together, not
-/// for the library.
+/// The state that the threads share. Threads wait for one another so that none falls behind; the
+/// library never waits.
 struct Shared<'p> {
     plan: &'p Plan,
-    /// Every tag that was made, as soon as it was,
+    /// Each tag, as soon as it is added.
     tags: Vec<OnceLock<TagId>>,
     made: AtomicUsize,
-    /// how many of them are published,
+    /// The number of tags that are published.
     published: AtomicUsize,
-    /// and after how many structs each thread is; the first adds.
+    /// The number of structs that each thread is done with; thread 0 adds.
     at: Vec<AtomicUsize>,
 }
 
-/// The positions of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was
-/// not published yet.
+/// The indices of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was not
+/// published yet.
 type Answer = Option<(u32, u32, bool)>;
 
-/// Adds to and asks an oracle from several threads. Answers never change, except `MayAlias` for a
-/// tag that was not yet published.
+/// Adds to and queries an oracle from several threads. Checks that answers never change, except
+/// `MayAlias` for a tag that was not yet published.
 pub fn run(plan: &Plan) -> Report {
     let shared = Shared {
         plan,
@@ -119,8 +119,8 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// A thread among others, which wait for it no longer when it is gone: for a check
-/// that failed, too.
+/// Marks a thread as running. When the thread ends, even by a panic, the others no longer wait for
+/// it.
 struct Present<'s>(&'s AtomicUsize);
 
 impl Drop for Present<'_> {
@@ -130,7 +130,7 @@ impl Drop for Present<'_> {
 }
 
 impl Shared<'_> {
-    /// Waits until the threads are together.
+    /// Waits until no thread is more than [`AHEAD`] structs behind `structs`.
     fn meet(&self, thread: usize, structs: usize) {
         self.at[thread].store(structs, Release);
         let late = |at: &AtomicUsize| at.load(Acquire) + AHEAD < structs;
@@ -139,7 +139,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Records a new tag; an existing one is returned again.
+    /// Records a tag, unless it is an existing one.
     fn make(&self, tag: TagId) {
         if tag.index() == self.made.load(Acquire) {
             self.tags[tag.index()].set(tag).unwrap();
@@ -151,8 +151,8 @@ impl Shared<'_> {
         *self.tags[at].get().expect("the count is raised after the tag is there")
     }
 
-    /// Returns the positions of two tags among the first `count`, mostly recent ones, like a
-    /// compiler's queries. Uniform positions would measure the sizes of caches.
+    /// Returns the indices of two tags among the first `count`, mostly recent ones, like a
+    /// compiler's queries. Uniform indices would measure the sizes of caches.
     fn pair(&self, rng: &mut Rng, count: usize) -> [usize; 2] {
         [(); 2].map(|()| {
             let late = [2 * TAGS, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, count][rng.below(8)];
@@ -160,7 +160,7 @@ impl Shared<'_> {
             count - late + rng.below(late)
         })
     }
-    /// The adding thread: it queries its own oracle.
+    /// Runs the thread that adds, and that queries its own oracle.
     fn add(&self, oracle: &mut Oracle, publisher: &mut Publisher) -> (Vec<Answer>, Vec<Part>) {
         let plan = self.plan;
         let _present = Present(&self.at[0]);
@@ -193,14 +193,14 @@ impl Shared<'_> {
                 part.ask += self.ask(oracle, rng, &mut answers);
             }
             (part.tags, part.replicas) = (count, publisher.replicas());
-            // The memory that a reader added to a replica is given back here.
+            // This thread frees memory that a reader allocated, so the difference may be negative.
             part.bytes = usize::try_from((plan.held)() - before).unwrap_or(0);
             part.structs += 1;
         }
         (answers, parts)
     }
 
-    /// Asks the oracle itself, and returns the time.
+    /// Queries the oracle itself, and returns the time that this took.
     fn ask(&self, oracle: &Oracle, rng: &mut Rng, answers: &mut Vec<Answer>) -> Duration {
         let start = busy();
         for _ in 0..QUESTIONS {
@@ -211,8 +211,8 @@ impl Shared<'_> {
         busy().saturating_sub(start)
     }
 
-    /// A thread that queries through a reader. Every other one keeps its replica for long, and then
-    /// catches up.
+    /// Runs a thread that queries through a reader. Every other thread keeps its replica for long
+    /// before it catches up.
     fn read(&self, number: usize, mut reader: Reader) -> (Vec<Answer>, Vec<Duration>) {
         let structs = self.plan.structs;
         let _present = Present(&self.at[number]);
@@ -241,7 +241,7 @@ impl Shared<'_> {
     }
 }
 
-/// Returns how long this thread has been running: the machine may have other things to do.
+/// Returns the CPU time of this thread, which does not depend on the machine's load.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub fn busy() -> Duration {
     unsafe extern "C" {

@@ -35,7 +35,7 @@ pub struct Tag {
     pub size: u64,
 }
 
-/// A world of types and tags in one format.
+/// Types and tags of one format.
 #[derive(Clone, Default)]
 pub struct Universe {
     pub sized: bool,
@@ -48,7 +48,7 @@ impl Universe {
         Universe { sized, ..Universe::default() }
     }
 
-    /// A root and scalars of one size below it.
+    /// Returns a universe with a root and scalars of one size below it, and their indices.
     pub fn of_scalars<const N: usize>(
         sized: bool,
         size: u64,
@@ -68,7 +68,7 @@ impl Universe {
         self.add(Type { name: name.into(), parent: Some(parent), size, ..Type::default() })
     }
 
-    /// Adds an aggregate; fields are type, offset, extent.
+    /// Adds an aggregate. A field is its type, offset and extent (size).
     pub fn aggregate(
         &mut self,
         name: &str,
@@ -104,7 +104,7 @@ impl Universe {
         }
     }
 
-    /// The graph, and the id of each tag. Ids coincide for equal tags.
+    /// Returns the graph, and the id of each tag. Equal tags have the same id.
     pub fn graph(&self) -> (Graph, Vec<TagId>) {
         let mut graph = Graph::new();
         let tags = self.add_to(&mut graph);
@@ -308,7 +308,7 @@ fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
     let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root || wild).collect();
     let from = if rng.one_in(3) { 0 } else { types.len().saturating_sub(4) };
     let base = *rng.pick(&types[from..]);
-    // Walk down to a scalar, or stop on the way.
+    // Follows fields to a scalar, or stops on the way.
     let (mut access, mut offset, mut displaced) = (base, 0, 0);
     while !u.types[access].fields.is_empty() {
         if wild && rng.one_in(5) {

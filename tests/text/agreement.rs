@@ -1,12 +1,12 @@
-//! Compares the reader with a second one that reads one byte at a time without shortcuts, on random
-//! damage to a function: they agree on every instruction.
+//! Compares the reader with a slow one, which reads one byte at a time without shortcuts, on
+//! functions with random damage: they must find the same instructions.
 
 use tbaa_ir::Opcode;
 use tbaa_tests::cases;
 
 use super::{Rng, slow};
 
-/// Tokens of the assembly language, and text that is none, separated by `|`.
+/// Tokens of the assembly language, and pieces that are no tokens, separated by `|`.
 const PIECES: &str = "\n|\r\n| |\t|        |;|; c\n|/*|*/|/* x */|/*\n*/|/|\"|(|)|[|]|{|}|<|>|!|!tbaa !0|\
     !tbaa|!tbaa.struct !2|!{}|!1|%|%x = |%y\t=\n|@|=|:|,|*|\\|+|?|-|load |store |call |tail |\
     volatile |atomic |weak |void |i32|true|addrspace(1)|1:|metadata|\0|\u{80}";
@@ -27,7 +27,7 @@ fn damaged(rng: &mut Rng, lines: &[String], pieces: &[&str]) -> Vec<u8> {
         }
         body.push('\n');
     }
-    // This may close what the damage has opened, so that the reader refuses fewer texts.
+    // These may close what the damage has opened, so that the reader refuses fewer texts.
     let close = ["", "", "\n\"", "\n*/", "\n)", "\n]}"];
     format!(
         "define void @f(ptr %p) {{\n{body}{}\n}}\n!0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{}}}}\n\

@@ -4,10 +4,10 @@
 use tbaa_ir::{Keep, Module, TextError};
 use tbaa_tests::{Rng, damage, fuzz};
 
-/// Something of everything that the reader knows.
+/// A module with everything that the reader handles.
 const MODULE: &str = include_str!("hostile.ll");
 
-/// Does with a text all that the library can do.
+/// Runs the fuzz targets `text` and `module` on a text, and reads it.
 fn use_all(text: &[u8]) -> Result<Module<'_>, TextError> {
     fuzz::text(text);
     fuzz::module(text);
@@ -31,7 +31,7 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
         for end in 0..text.len() {
             match use_all(&text.as_bytes()[..end]) {
                 Err(_) => refused += 1,
-                // The cut is before all used text, or after it.
+                // The text is cut before everything that is used, or (below) after it.
                 Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
                 }
                 Ok(module) => {
@@ -56,7 +56,7 @@ fn a_damaged_text_is_no_danger() {
             Err(_) => panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text)),
         }
     }
-    // Both happen, so both are tested.
+    // Both outcomes are frequent.
     assert!(read > 500 && refused > 500, "{read} read, {refused} refused");
 }
 
@@ -82,8 +82,8 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// With a search of the rest of the line or of the stack at each step, each of
-/// the two would take a quarter of an hour or more.
+/// If each step searched the rest of the line, or the stack, each of these two texts would take a
+/// quarter of an hour or more.
 #[test]
 fn no_text_takes_quadratic_time() {
     let n = 100_000;
@@ -91,7 +91,7 @@ fn no_text_takes_quadratic_time() {
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
     assert_eq!(tbaa_ir::read(text.as_bytes()).unwrap().instructions().len(), n);
 
-    // !i refers to the next node and to the one equally far from the end.
+    // Node `!i` refers to the next node and to the one equally far from the end.
     let n = 400_000;
     let mut text = String::new();
     for i in 0..n {

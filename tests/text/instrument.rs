@@ -14,8 +14,8 @@ const TAGS: &str = r#"
 !4 = !{!2, !2, i64 0}
 "#;
 
-/// Returns the functions with their checks, without the text after them; the number of sites, and
-/// the list of skipped places.
+/// Returns the instrumented functions, the number of *sites* (accesses that are checked) and the
+/// list of skipped accesses, as text.
 fn checked(body: &str, form: Form) -> String {
     let text = format!("{body}{TAGS}");
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
@@ -23,7 +23,7 @@ fn checked(body: &str, form: Form) -> String {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
-    // The instrumented text is read again, and has the same accesses; it is not instrumented again.
+    // The text can be read, and has the same accesses. It cannot be instrumented again.
     let again = tbaa_ir::read(&found.text).unwrap();
     let own = |instruction: &&Instruction| {
         (instruction.function as usize) < module.functions().len()

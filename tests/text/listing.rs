@@ -12,7 +12,7 @@ use super::{grid, read};
 
 pub(crate) const FILE: &str = "text/modules.txt";
 
-/// The line of an instruction.
+/// Returns the line of the listing for an instruction.
 fn instruction(module: &Module<'_>, it: &Instruction) -> String {
     let said = |span: Option<Range<usize>>| {
         span.map(|span| String::from_utf8_lossy(&module.text()[span]).into_owned())
@@ -34,7 +34,7 @@ fn instruction(module: &Module<'_>, it: &Instruction) -> String {
     line
 }
 
-/// Base, offset and access type of a tag, and which rule of LLVM's verifier it breaks.
+/// Returns a tag's base type, offset and access type, and which rule of LLVM's verifier it breaks.
 fn tag(module: &Module<'_>, verifier: &mut Verifier<'_>, tag: TagId) -> String {
     let graph = module.graph();
     let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"?")).into_owned();
@@ -92,7 +92,7 @@ fn listing(text: &str) -> String {
 #[test]
 fn every_text_is_read_as_written_down() {
     cases::check(FILE, |_, parts| {
-        // A cut text has no line end.
+        // A text of one line was cut off there, so it has no line end.
         let whole = parts[0].lines().count() > 1;
         let text = if whole { parts[0] } else { parts[0].trim_end_matches('\n') };
         let found = listing(text);

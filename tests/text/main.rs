@@ -1,4 +1,4 @@
-//! Reading text of every age and shape, and refusing what cannot be read.
+//! Tests that text of every LLVM version and form is read, and that other text is refused.
 
 mod agreement;
 mod hostile;
@@ -20,7 +20,7 @@ fn read(text: &str) -> Module<'static> {
     tbaa_ir::read(text.as_bytes().to_vec()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The grid of a module's attached tags, as `aa grid` prints it.
+/// Returns a row for each attached tag, with a letter for each tag: `N` for `NoAlias`, or `M`.
 fn grid(module: &Module<'_>) -> Vec<String> {
     let tags = module.attached_tags();
     let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
@@ -28,7 +28,7 @@ fn grid(module: &Module<'_>) -> Vec<String> {
     tags.iter().map(|&a| tags.iter().map(|&b| letter(a, b)).collect()).collect()
 }
 
-/// A module with one store through each tag of `metadata` that `!tags` lists.
+/// Returns a module with one store for each number in `tags` of a node in `metadata`.
 fn module_of(tags: &[u32], metadata: &str) -> Module<'static> {
     read(&text_of(tags, metadata))
 }

@@ -1,4 +1,4 @@
-//! The names of tags: by debug information, by offset, by a union's types.
+//! Names of tags, which come from debug information, an offset, or a union's types.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{DebugInfo, Names};
@@ -8,7 +8,7 @@ use super::{module_of, read, text_of};
 
 const FILE: &str = "text/names.txt";
 
-/// A struct with its debug information.
+/// Returns a struct with its debug information.
 fn debug() -> String {
     cases::all(FILE).swap_remove(0).1.swap_remove(1)
 }
@@ -22,10 +22,10 @@ fn names_are_as_written_down() {
     });
 }
 
-/// The meanings of the tags that a text attaches, in order.
+/// Returns the names of the tags that a text attaches, in order.
 fn meanings(tags: &[u32], metadata: &str) -> Vec<String> {
     let module = module_of(tags, metadata);
-    // The metadata is all that names are read from.
+    // Names are read from the metadata alone.
     let names = Names::of_module(&module);
     module.attached_tags().into_iter().map(|tag| names.tag(tag)).collect()
 }

@@ -1,4 +1,4 @@
-//! Metadata nodes: those that are read, refused, and written.
+//! Metadata nodes: which are read and refused, and how they are written.
 
 use pretty_assertions::assert_eq;
 use tbaa::Graph;
@@ -9,7 +9,7 @@ use tbaa_tests::cases;
 
 use super::{module_of, read};
 
-/// The reader upgrades every tag of the scalar format; the raw door does not.
+/// The reader upgrades every tag of the scalar format (a bare type); `RawGraph` does not.
 #[test]
 fn a_type_marked_as_a_tag_is_rejected() {
     let mut graph = Graph::new();
@@ -24,9 +24,9 @@ fn a_type_marked_as_a_tag_is_rejected() {
     );
 }
 
-/// The operands of a list's first node; otherwise all nodes, as LLVM and as MLIR write them.
-/// Comments in a dump have what it leaves out, and the rest is read again: LLVM accepts the dump,
-/// and rejects in it what it rejects in the text, by the named rules.
+/// Nodes are written as LLVM and MLIR write them, followed by the rules that tags break. Without
+/// tags and types, only the operands of the first node are written. A dump without its comments
+/// reads back equal, and its tags break the same rules as those of the text.
 #[test]
 fn nodes_are_written_as_written_down() {
     let verdicts = |module: &Module<'_>| -> Vec<_> {

@@ -1,4 +1,4 @@
-//! Numbers of nodes: a dump has the text's, whatever they are.
+//! A dump keeps the numbers that nodes have in the text, whatever they are.
 
 use tbaa::Format;
 use tbaa_tests::random::{self, Shape, Universe};
@@ -18,7 +18,7 @@ fn text(rng: &mut Rng) -> String {
     let (first, step) = (rng.below(5), 1 + rng.below(40));
     let order = rng.shuffled(lines.len());
     let number = |old: usize| order[old] * step + first;
-    // A reference, as in the text.
+    // Replaces the numbers of nodes in a text.
     let renumbered = |text: &str| {
         let mut parts = text.split('!');
         let mut out = parts.next().unwrap().to_owned();
@@ -78,7 +78,7 @@ fn a_dump_keeps_the_numbers_of_a_text() {
     assert!(modules >= 20, "{modules}");
 }
 
-/// The largest number is taken, so that the free ones are among the text's own.
+/// The largest possible number is in use, so that free numbers must be below it.
 #[test]
 fn inline_nodes_have_numbers_that_the_text_does_not_use() {
     let module = read(

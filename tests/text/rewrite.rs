@@ -1,4 +1,4 @@
-//! Texts with other attachments, every other byte as it was.
+//! Changes attachments in texts: every other byte stays as it was.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{Module, Rewriter, TextErrorKind};
@@ -8,10 +8,10 @@ use super::{Rng, read};
 
 const METADATA: &str = include_str!("../fixtures/text/rewrite.ll");
 
-/// An instruction; without its tag; with another; with one more attachment.
+/// Each case: an instruction; without its tag; with another tag; with one more attachment.
 const CASES: &str = "text/rewrite.txt";
 
-/// A function of these instructions.
+/// Returns a module with a function of these instructions.
 fn module_text(body: &str) -> String {
     format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{METADATA}")
 }
@@ -132,7 +132,7 @@ fn definitions_are_numbered_after_all_others() {
 
 #[test]
 fn what_cannot_be_changed_is_said() {
-    // Without a comma an attachment is none to LLVM.
+    // Without a comma, LLVM does not read this as an attachment.
     let text = module_text("  %v = load <2 x i32> strange !tbaa !0\n");
     let module = read(&text);
     let mut rewriter = Rewriter::new(&module);
@@ -148,7 +148,7 @@ fn what_cannot_be_changed_is_said() {
     assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
 }
 
-/// Returns each instruction without its place and its tag.
+/// Returns the facts about each instruction, except its position and its tag.
 fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {
@@ -157,7 +157,7 @@ fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec
     .collect()
 }
 
-/// The names of the types that the instructions' tags access.
+/// Returns the name of each tag's access type, by instruction.
 fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     let graph = module.graph();
     let name = |tag| {
@@ -167,8 +167,8 @@ fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     module.instructions().iter().map(|i| i.tag.map(name)).collect()
 }
 
-/// Random functions of all kinds of instructions, each changed at random: reading the result gives
-/// the requested attachments.
+/// Changes attachments at random in random functions: reading the result gives the requested
+/// attachments.
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
@@ -180,14 +180,14 @@ fn what_is_read_again_is_what_was_set() {
             if rng.one_in(2) {
                 body += &rng.pick(&cases).1[rng.below(4)];
             } else {
-                // The reader does not see what else starts on the line.
+                // Only a comment may follow: the reader would miss an instruction there.
                 let (instruction, after) = rng.pick(&untagged).1[0].split_once('§').unwrap();
                 let alone = after.starts_with('\n') || after.starts_with(" ;");
                 let after = if alone { after } else { "\n" };
                 body += &format!("{instruction}{after}");
             }
         }
-        // These end the function that contains them.
+        // Some cases end the function and begin another, `@g`: each gets its own number.
         let mut text = module_text(&body);
         for n in 0.. {
             let Some(at) = text.find("@g() {") else { break };
@@ -206,7 +206,7 @@ fn what_is_read_again_is_what_was_set() {
             match choice {
                 0 => {}
                 1 => {
-                    // A call other than a copy is not listed without a tag.
+                    // Without a tag, the reader lists a call only if it copies memory.
                     let listed = &module.instructions()[i];
                     if listed.opcode != tbaa_ir::Opcode::Call
                         || module.pointer_span(listed).is_some()

@@ -1,15 +1,15 @@
-//! No rule knows text: outside the reader nothing compares how an opcode or a type is spelled.
+//! Outside the crates that read text, no code compares how an opcode or a type is spelled.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Opcodes and types whose spelling a rule might look for. Words that are also the names of C's
-/// types are none of these: tags have them.
+/// Opcodes and types whose spelling other code might compare. Words that are also names of C types
+/// are left out, because tags contain them.
 const SPELLED: &str = "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr cmpxchg fence freeze \
     getelementptr i1 i16 i32 i64 i8 icmp inttoptr invoke load lshr musttail or phi ptr ptrtoint \
     ret select sext shl store sub switch trunc unreachable va_arg void zext";
 
-/// The crates that read text, and those that write it.
+/// The crates that may compare spellings, because they read or write text.
 const READERS: &[&str] = &["tbaa-ir", "tbaa-lex", "tbaa-types"];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -23,7 +23,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the lines of a source that contain one of the words as a byte string, except those that
-/// ask the reader for a type.
+/// pass it to the reader's `of` or `ty`.
 fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words =

@@ -26,7 +26,7 @@ pub(super) fn instructions(text: &[u8]) -> Option<Vec<Row>> {
     Slow { text, masked, at }.body()
 }
 
-/// The text with blanks for comments, and `x` for each byte between quotes.
+/// Returns the text with blanks for comments, and `x` for each byte between quotes.
 fn masked(text: &[u8]) -> Option<Vec<u8>> {
     let mut masked = text.to_owned();
     let find =
@@ -51,7 +51,7 @@ struct Slow<'t> {
     at: usize,
 }
 
-/// LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
+/// The opcodes of LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
 const OPCODES: &str = "add addrspacecast alloca and ashr bitcast br catchpad catchret catchswitch \
     cleanuppad cleanupret extractelement extractvalue fadd fcmp fdiv fence fmul fneg fpext fptosi \
     fptoui fptrunc free freeze frem fsub getelementptr icmp indirectbr insertelement insertvalue \
@@ -62,7 +62,7 @@ impl Slow<'_> {
     fn body(&mut self) -> Option<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::new();
         let (mut depth, mut fresh, mut count) = (0_u32, true, 0);
-        // The instruction that the scan is in, and whether it is listed.
+        // The instruction that the scan is in, and whether the reader lists it.
         let mut current = (row(0, Opcode::Other, 0), false);
         loop {
             match self.peek()? {
@@ -132,8 +132,8 @@ impl Slow<'_> {
         name > 0 && rest.next() == Some(&b'=')
     }
 
-    /// Skips the result and the opcode, and an `atomicrmw`'s operation. Also returns the end of the
-    /// opcode. The inner `None` means that no instruction begins here.
+    /// Skips the result and the opcode, and an `atomicrmw`'s operation. Returns the opcode and its
+    /// end. The inner `None` means that no instruction begins here.
     #[allow(clippy::option_option)]
     fn opcode(&mut self) -> Option<Option<(Opcode, usize)>> {
         let mut named = false;
@@ -224,7 +224,7 @@ impl Slow<'_> {
         if opcode != Opcode::Load || self.peek()? == b',' {
             return Some(ty);
         }
-        // The type of the pointer alone.
+        // An old `load` has the pointer's type only: the access type is the pointee.
         Some(ty.start..stars?)
     }
 
@@ -250,7 +250,7 @@ impl Slow<'_> {
         Some(())
     }
 
-    /// Skips a type. Also returns the end of its pointee, if it is a pointer.
+    /// Skips a type. Returns its range, and the end of its pointee if it is a pointer.
     #[allow(clippy::type_complexity)]
     fn ty(&mut self) -> Option<(Range<usize>, Option<usize>)> {
         let start = self.at;
@@ -304,7 +304,7 @@ impl Slow<'_> {
         }
     }
 
-    /// Skips a bracket and its contents; all kinds of brackets are alike.
+    /// Skips a bracket and its contents, whatever kinds of brackets match.
     fn bracketed(&mut self) -> Option<()> {
         let mut depth = 0;
         loop {

@@ -1,4 +1,4 @@
-//! The places of a module's parts in its text.
+//! The positions of a module's parts in its text.
 
 use pretty_assertions::assert_eq;
 

@@ -1,4 +1,4 @@
-//! The store of types and its text form: equality, refused types, hostile texts.
+//! `Context`, which stores types, and its text form: equality, refused types, hostile texts.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const DEEP: usize = 1_000_000;
 
 const PACKINGS: [Packing; 2] = [Packing::Padded, Packing::Packed];
 
-/// Returns whether a type is `of`, or has it as a part other than through a pointer: by definition.
+/// Returns `of` and the types that contain it other than through a pointer, by the definition.
 fn holds(context: &Context, of: Type) -> HashSet<Type> {
     let mut holding = HashSet::from([of]);
     loop {
@@ -33,7 +33,7 @@ fn holds(context: &Context, of: Type) -> HashSet<Type> {
     }
 }
 
-/// Random bodies, set one by one and read as one text.
+/// A body that contains its own struct is refused, when it is set and when it is read in a text.
 #[test]
 fn a_body_is_refused_where_the_struct_is_in_it() {
     let (mut refused, mut refused_texts) = (0, 0);
@@ -79,7 +79,7 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
             refused += usize::from(contained);
         }
         context.types().for_each(|ty| _ = size(&context, ty));
-        // The bodies of the other structs.
+        // Adds the bodies of the other structs.
         for ty in context.structs().filter(|ty| !structs.contains(ty)) {
             writeln!(text, "{}", context.definition(ty)).unwrap();
         }
@@ -90,7 +90,7 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
     assert!(refused > 300 && refused_texts > 300, "{refused} {refused_texts}");
 }
 
-/// No function of the library makes such a type.
+/// `Context::complete`, unlike `set_body`, accepts such a struct.
 #[test]
 fn a_struct_that_contains_itself_has_no_size_and_a_class() {
     let mut context = Context::new();
@@ -288,7 +288,7 @@ fn what_makes_no_type_is_refused() {
     assert!(context.function(i32, &[void]).is_err());
 }
 
-/// Lists the properties of each type.
+/// Returns the properties of each type as text.
 fn of_types(context: &Context, types: &[Type]) -> String {
     let layout = DataLayout::default();
     let mut layouts = layout.layouts(context);
@@ -321,7 +321,7 @@ fn types_are_as_written_down() {
         let mut context = Context::new();
         for module in &parts[1..] {
             if let Err(error) = context.read_definitions(module.trim_end().as_bytes()) {
-                // The types that stay in the context are not recursive.
+                // The types that are left in the context are not recursive.
                 let types: Vec<_> = context.structs().collect();
                 _ = of_types(&context, &types);
                 return format!("refused: {error}");

@@ -1,4 +1,4 @@
-//! The two equalities against their definitions, and on large inputs.
+//! Compares the two equalities of types with their definitions, and tests them on large inputs.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use tbaa_tests::{Rng, setting};
 
 use crate::{EQUALITIES, defined};
 
-/// A random type over structs, opaque ones among them.
+/// Returns a random type that refers to structs, some of them opaque.
 fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {
     let inner = |rng: &mut Rng| part(rng, structs, depth - 1);
     match if depth == 0 { rng.below(4) } else { rng.below(9) } {
@@ -28,7 +28,7 @@ fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {
     }
 }
 
-/// Structs that resemble each other: each is made from one of few patterns.
+/// Returns structs that resemble each other: each is made from one of a few patterns.
 fn module(rng: &mut Rng, structs: usize) -> String {
     let mut text = String::from("%op = type opaque\n%op.1 = type opaque\n%other = type opaque\n");
     let patterns = 1 + rng.below(3);
@@ -37,7 +37,7 @@ fn module(rng: &mut Rng, structs: usize) -> String {
         .collect();
     for at in 0..structs {
         let mut body = rng.pick(&bodies).clone();
-        // The same pattern, over other structs.
+        // Keeps the pattern, but refers to other structs.
         for one in &mut body {
             if one.starts_with("%s") && rng.one_in(2) {
                 *one = format!("%s{}*", rng.below(structs));
@@ -49,7 +49,7 @@ fn module(rng: &mut Rng, structs: usize) -> String {
     text
 }
 
-/// Bisimilarity by its definition: all pairs, without those that differ.
+/// Computes bisimilarity by its definition: all pairs, without those that differ.
 fn naive_unfolding(context: &Context) -> Vec<Vec<bool>> {
     let types: Vec<Type> = context.types().collect();
     let count = types.len();
@@ -113,8 +113,8 @@ fn classes_are_what_the_definitions_say() {
             }
         }
     }
-    // The test would mean little if nothing were equal, or all that unfolds
-    // alike were.
+    // The test means little unless some types are equal, and others are equal only when they are
+    // unfolded.
     assert!(merged[0] > rounds && merged[1] > rounds, "{merged:?}");
 }
 
@@ -149,8 +149,8 @@ fn names_that_are_canonical() {
     }
 }
 
-/// Chains that unfold alike and point to one of two structs now and then, each
-/// in an order of its own: more to compare than is compared.
+/// Chains of structs that unfold alike, and that point to one of two structs now and then, each in
+/// its own order: comparing them reaches the limit.
 #[test]
 fn classes_say_that_not_all_was_compared() {
     const APART: usize = 25;
@@ -204,7 +204,7 @@ fn what_is_shared_far_away_counts() {
     }
 }
 
-/// The numbers of classes of structs by the two equalities.
+/// Returns the number of classes of equal structs, by each of the two equalities.
 fn struct_classes(context: &Context) -> [usize; 2] {
     EQUALITIES.map(|equality| {
         let classes = TypeClasses::new(&[context], equality);
@@ -234,7 +234,7 @@ fn a_hundred_thousand_recursive_structs() {
     const HALF: usize = MANY / 2;
     let cases: [(&str, fn(usize) -> Vec<usize>, [usize; 2]); 4] = [
         ("one ring", |at| vec![at + 1], [1, 1]),
-        // All others differ by their distance from it.
+        // All other structs differ by their distance from this one.
         ("one more element", |at| if at == 0 { vec![1, 1] } else { vec![at + 1] }, [MANY; 2]),
         ("one that does not point to itself", |at| vec![at + 1, at.max(1)], [MANY, 1]),
         (
@@ -275,7 +275,7 @@ fn many_copies_of_a_program_are_as_many_classes_as_one() {
 fn the_longest_encoding_has_as_many_numbers_as_are_said() {
     let mut context = Context::new();
     let float = context.primitive(Primitive::Float);
-    // A struct is three numbers, and each float is one.
+    // The encoding of a struct takes three numbers, and that of each float one.
     for count in [MAX_ENCODING - 3, MAX_ENCODING - 2] {
         let ty = context.literal_struct(&vec![float; count], Packing::Padded).unwrap();
         let numbers = Encoding::of(&context, ty).map(|encoding| encoding.numbers().len());

@@ -47,7 +47,7 @@ fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
     let mut definitions = String::from("%opaque = type opaque\n");
     for at in 0..STRUCTS {
         let mut body = String::new();
-        // An array of tiles is not a type.
+        // LLVM rejects an array of tiles (`x86_amx`).
         while !(body.starts_with(['{']) || body.starts_with("<{")) || body.contains("amx]") {
             body = random(rng, 2, at);
         }
@@ -126,7 +126,7 @@ fn sizes_alignments_and_offsets_are_llvms() {
     }
 }
 
-/// Returns strings at the limits of what LLVM accepts, and those of [`layouts`].
+/// Returns layout strings at the limits of what LLVM accepts, and those of [`layouts`].
 fn strings() -> impl Iterator<Item = &'static str> {
     let borders = include_str!("../fixtures/types/layout_strings.txt").lines();
     borders.chain(layouts().map(|(_, text)| text))

@@ -1,4 +1,4 @@
-//! LLVM-style types: text, layouts as LLVM 22 has them, equality; declarations.
+//! LLVM's types: their text, their layouts as in LLVM 22, their equality; and declarations.
 
 mod context;
 mod declare;
@@ -17,14 +17,14 @@ fn defined(text: &str) -> Context {
     context
 }
 
-/// The definitions of a context's structs.
+/// Returns the definitions of a context's structs.
 fn definitions(context: &Context) -> String {
     let mut text = String::new();
     context.write_definitions(&mut text).unwrap();
     text
 }
 
-/// The size of a type by the default layout.
+/// Returns the size of a type in the default layout.
 fn size(context: &Context, ty: Type) -> Result<TypeSize, LayoutError> {
     DataLayout::default().layouts(context).alloc_size(ty)
 }

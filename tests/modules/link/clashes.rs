@@ -1,4 +1,4 @@
-//! Names that clash, as C programs have them, and what does not clash.
+//! Names that *clash*, because modules give them different bodies, and names that do not.
 
 use tbaa::{AliasResult, AliasRule, Graph, TagId};
 use tbaa_check::link::Linked;
@@ -6,8 +6,8 @@ use tbaa_tests::cases;
 
 use AliasResult::{MayAlias, NoAlias};
 
-/// A metadata listing with a root `!0`, `char`, `int` and `float`; its tags are
-/// those in `!tbaa.tags`, in order.
+/// Reads a listing of metadata, after adding a root `!0`, `char`, `int` and `float` if it has no
+/// `!0`. Its tags are those in `!tbaa.tags`, in order.
 fn module(listing: &str) -> Graph {
     if listing.contains("!0 =") {
         return tbaa_ir::read(listing.as_bytes()).unwrap().into_graph();
@@ -38,7 +38,7 @@ impl Pair {
         Pair { linked, tags }
     }
 
-    /// Returns the sentence about the pair, as `tests/fixtures/link.txt` has it.
+    /// Returns the clashes and answers of the pair, in the form of `tests/fixtures/link.txt`.
     fn said(&self) -> String {
         let mut out = String::new();
         for clash in self.linked.clashes() {
@@ -74,7 +74,7 @@ impl Pair {
 fn pairs_are_linked_as_written_down() {
     cases::check("link.txt", |_, parts| {
         let pair = Pair::new(parts[0], parts[1]);
-        // The same module twice is one module.
+        // A module that is linked twice counts once.
         let twice = module(parts[0]);
         let twice = Linked::new(&[("a.ll", &twice), ("a.ll", &twice)]).unwrap();
         assert_eq!(twice.summary(), Linked::new(&[("a.ll", &module(parts[0]))]).unwrap().summary());
@@ -82,7 +82,7 @@ fn pairs_are_linked_as_written_down() {
     });
 }
 
-/// If several modules have a body, the first one by name is reported.
+/// If several modules have the same body, the first of them by name is reported.
 #[test]
 fn a_body_is_the_first_modules() {
     let with = |member| {
@@ -100,10 +100,10 @@ fn a_body_is_the_first_modules() {
     }
 }
 
-/// A path through more clashing types than are recorded.
+/// If a path has more clashing types than are recorded, the answer is `MayAlias`.
 #[test]
 fn very_many_clashes_answer_may() {
-    // Nested structs, and a separate struct, of an int or of a float.
+    // Structs in structs around a scalar, which is an int or a float, and a separate struct.
     let chain = |scalar: usize, count: usize| {
         let mut text = format!("!4 = !{{!\"S\", !{scalar}, i64 0, !2, i64 8}}\n");
         for at in 100..100 + count {
@@ -127,7 +127,7 @@ fn very_many_clashes_answer_may() {
     }
 }
 
-/// A tag of another graph clashes with nothing, and is not clear.
+/// A tag of another graph has no clashes, but is not reported as free of them.
 #[test]
 fn foreign_tags() {
     let pair = Pair::new(
@@ -154,7 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// An access through no clashing type does not alias one that goes through too many to record.
+/// An access without clashing types does not alias one with too many to record.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();
@@ -180,7 +180,7 @@ fn through_nothing_and_through_anything() {
     }
 }
 
-/// A node that is not a tag, type or copy is none after linking.
+/// Linking does not turn other nodes into tags, types or `!tbaa.struct` nodes.
 #[test]
 fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}

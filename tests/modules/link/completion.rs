@@ -1,15 +1,15 @@
-//! Opaque structs get the bodies that other modules have for their names: compared with LLVM's
-//! linker.
+//! Compares with LLVM's linker how opaque structs get a body from other modules that define a
+//! struct of the same name.
 //!
-//! `llvm-link` did that by the names of types until LLVM 20. Since LLVM 21 it keeps two types of
+//! Until LLVM 20, `llvm-link` completed types by their names. Since LLVM 21, it keeps two types of
 //! one name separate, and a global that one module declares and another defines has the type of its
-//! definition. So LLVM 19 is asked about all types, and LLVM 22 about the types of globals.
+//! definition. So this test asks LLVM 19 about all types, and LLVM 22 about the types of globals.
 //!
 //! Not compared: numbers in names, which count how often LLVM had to rename a type; structs of two
 //! names with one body, of which LLVM keeps one or both in an order of its own; structs with an
 //! element that is a struct of two names, because LLVM 19 mistakes an opaque one for the other;
-//! opaque structs whose name has several bodies, because LLVM 19 takes the first one that it meets
-//! and we take none; numbers in LLVM 19, which drops them only in the later module; worlds in which
+//! opaque structs whose name has several bodies, because LLVM 19 uses the first body that it meets
+//! and we use none; numbers in LLVM 19, which drops them only in the later module; cases in which
 //! LLVM 19 makes structs that contain themselves.
 
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use tbaa_tests::{Rng, setting};
 
 const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 
-/// The bodies that a name may have in a world.
+/// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True if a name has both bodies, in it or below it. No module leaves it opaque then.
+    /// True if modules use both bodies of the name or of one in it; then none leaves it opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,
@@ -33,7 +33,7 @@ struct World {
 
 impl World {
     fn new(rng: &mut Rng, sized: bool) -> World {
-        // Then structs may contain themselves when the modules are linked.
+        // If `cyclic`, structs may contain themselves when the modules are linked.
         let cyclic = !sized && rng.one_in(4);
         let mut body = |of: usize, variant: usize| {
             // The first element distinguishes all bodies.
@@ -64,9 +64,9 @@ impl World {
         world
     }
 
-    /// A module: the text, and for each of its structs the name's number and whether it has a
-    /// body. Each struct is the type of two globals, `@NAME`, which other modules have too, and
-    /// `@mN_NAME`. `None` for a choice that is not a module of this world.
+    /// Returns a random module, or `None` if the choice is not valid. Each of its structs is the
+    /// type of two globals: `@NAME`, which other modules may have too, and `@mN_NAME`, where `N` is
+    /// the module's number.
     fn module(&self, rng: &mut Rng, number: usize) -> Option<Module> {
         let mut chosen: Vec<Option<Option<usize>>> = vec![None; NAMES.len()];
         let mut wanted: Vec<usize> = (0..NAMES.len()).filter(|_| rng.one_in(2)).collect();
@@ -124,7 +124,7 @@ impl World {
         Some(Module { text, structs, types: spellings.each_ref().map(ty), context })
     }
 
-    /// The names in a body.
+    /// Returns the names in a body, as indices.
     fn parts(&self, of: usize, variant: usize) -> Vec<usize> {
         let is_in = |name: &str| self.bodies[of][variant].contains(&format!("%{name}"));
         (0..NAMES.len()).filter(|&part| is_in(NAMES[part])).collect()
@@ -145,7 +145,7 @@ impl Module {
     }
 }
 
-/// A linker's result for some modules' types.
+/// The types that a linker made from some modules.
 struct Theirs {
     context: Context,
     /// The type of each global.
@@ -209,7 +209,7 @@ fn merge(modules: &[Module]) -> MergedTypes {
     MergedTypes::new(&modules.iter().map(|module| &module.context).collect::<Vec<_>>()).unwrap()
 }
 
-/// Compares pairs of LLVM's types and ours: bodies, names, and which of them are one type.
+/// Compares pairs of LLVM's types and ours: their bodies, their names, and which types are equal.
 fn compare(what: &str, theirs: &Context, ours: &Context, pairs: &[(Type, Type)]) {
     let classes = TypeClasses::new(&[theirs, ours], Equality::Unfolding);
     for &(their, our) in pairs {
@@ -288,7 +288,7 @@ fn types_of_globals_are_those_of_llvm_22() {
                 if is_complete {
                     pairs.push((theirs.global(&format!("m{number}_{}", NAMES[of])), our));
                 } else {
-                    // The global that this module declares, and perhaps another defines.
+                    // This module declares the global, and another one may define it.
                     pairs.push((theirs.global(NAMES[of]), our));
                     completed += usize::from(!is_opaque(ours.context(), our));
                 }

@@ -1,5 +1,5 @@
-//! Linking is associative, commutative and idempotent, and makes answers more general only where
-//! names clash.
+//! Linking is associative, commutative and idempotent. It makes answers more general only where
+//! names *clash*, that is, have different bodies.
 
 use std::collections::HashSet;
 use tbaa::raw::RawGraph;
@@ -12,8 +12,7 @@ use tbaa_tests::engines::copy_node;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, cases, setting};
 
-/// A module that uses some tags of each of some graphs, and a type system of
-/// its own under a root without a name.
+/// Returns a module with some tags of each graph, and types of its own under a root without a name.
 fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     let mut graph = Graph::new();
     for source in sources {
@@ -148,7 +147,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
                             let clear = after.is_clear(x) && after.is_clear(y);
                             assert!(!clear || !clash, "seed {seed}");
                         }
-                        // Two formats under one root are a clash of another kind.
+                        // Both formats under one root are a conflict too, but no clash of names.
                         let merged = after.merged().may_alias(x, y);
                         assert!(is == was || clash || rules != AliasRule::Llvm && merged);
                         counts[0] += usize::from(!was && !is);
@@ -176,7 +175,7 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
                 graph.types().filter_map(|ty| linked.node(at, ty.node())).collect()
             })
             .collect();
-        // Two scalars of one module are different on purpose.
+        // Two scalars of one module are meant to be different.
         let told_apart = |a: TypeId, b: TypeId| {
             [a, b].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar)
                 && own.iter().any(|own| own.contains(&a.node()) && own.contains(&b.node()))
@@ -213,7 +212,7 @@ fn lines(types: &MergedTypes) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The body of a struct of one of six names.
+/// Returns a random body of a struct, which refers to the given names.
 fn random_body(rng: &mut Rng, names: &[String]) -> String {
     let element = |rng: &mut Rng| match rng.below(4) {
         0 => "i32".to_owned(),
@@ -224,8 +223,8 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
     format!("{{ {} }}", elements.join(", "))
 }
 
-/// Modules of structs of few names, over each other. If `one_body`, each module has a name
-/// with one number alone, and all bodies of a name are the same.
+/// Returns three modules that share few struct names. If `one_body`, a module has each name once,
+/// with or without a number, and all bodies of a name are equal.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     let bodies = [(); 3].map(|()| random_body(rng, &common));
@@ -257,7 +256,7 @@ fn context(text: &str) -> Context {
     context
 }
 
-/// Byte for byte, the numbers behind names and the order included.
+/// Linking types in any order gives the same text, byte for byte, with the numbers behind names.
 #[test]
 fn merged_types_are_canonical() {
     let (mut several, mut completed) = (0, 0);
@@ -296,7 +295,7 @@ fn merged_types_are_canonical() {
     assert!(several > 300 && completed > 100, "{several} {completed}");
 }
 
-/// The fate of opaque structs, in both orders of the modules, and by parts.
+/// Tests which opaque structs get a body, in both orders of the modules, and when linked in parts.
 #[test]
 fn opaque_structs_are_completed() {
     cases::check("types/merged.txt", |_, texts| {
@@ -310,8 +309,8 @@ fn opaque_structs_are_completed() {
     });
 }
 
-/// Each struct contains the next one. The last one has two bodies, so that the bodies of the
-/// others turn out to differ one after the other.
+/// Each struct contains the next one. The last one has two bodies, so that the bodies of the others
+/// turn out to be different, one after the other.
 #[test]
 fn long_doubts_leave_all_opaque() {
     for (length, is_completed) in [(10, true), (20, false)] {

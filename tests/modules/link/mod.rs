@@ -1,4 +1,4 @@
-//! Linking: its laws, its effect on answers, and a real program compared with LLVM's linker.
+//! Tests of linking: laws, the effect on answers, and a real program compared with LLVM's linker.
 
 mod clashes;
 mod completion;

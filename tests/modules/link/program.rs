@@ -1,7 +1,7 @@
-//! A program of more than fifty files: our linker against LLVM's.
+//! Compares our linker with LLVM's on a program of more than fifty files.
 //!
-//! Lua 5.4 and Lua 5.1 in one program, as in a host that embeds both. Each has about thirty files
-//! with shared types, and some names have a different body in each. The symbols of 5.1 get a
+//! The program contains Lua 5.4 and Lua 5.1, as a host that embeds both. Each has about thirty
+//! files with shared types, and some names have a different body in each. The symbols of 5.1 get a
 //! prefix, so that LLVM can link them.
 
 use std::fs;
@@ -17,8 +17,8 @@ use tbaa_tests::lua::sources;
 
 const OPTIONS: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
 
-/// Compiles a version's files, two at a time. All its symbols start with "lua";
-/// that becomes `prefix`.
+/// Compiles a version's files, two at a time. In all symbols, which start with "lua", `prefix`
+/// replaces "lua".
 fn compile(llvm: &Llvm, version: &str, prefix: &str) -> Vec<PathBuf> {
     let files = sources(version);
     let one = |source: &PathBuf| {
@@ -97,10 +97,10 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         .map(|tag| tag.and_then(|tag| row_of[tag.index()]))
         .collect();
 
-    // Across the program: LLVM's answer, unless names clash.
+    // Across the program, the answer is LLVM's, unless names clash (have two bodies).
     let oracle = linked.oracle(AliasRule::Llvm);
     let tags: Vec<TagId> = linked.graph().tags().filter(|tag| row[tag.index()].is_some()).collect();
-    // Some tags occur only in copies, which LLVM was not asked about.
+    // Some tags occur only in `!tbaa.struct` nodes, about which LLVM was not asked.
     assert!(tags.len() > 500 && tags.len() * 10 > linked.graph().tag_count() * 9);
     let mut widened = 0_usize;
     for &a in &tags {
@@ -116,7 +116,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
             }
         }
     }
-    // And within each module: its own answer, unless names clash.
+    // Within each module, the answer is the module's own, unless names clash.
     for (at, module) in modules.iter().enumerate() {
         let own = Oracle::new(module.graph(), AliasRule::Llvm);
         let tags = module.attached_tags();
@@ -134,8 +134,8 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // The names with two bodies, which LLVM merges silently. Each of these has a body in either
-    // Lua.
+    // LLVM silently merges names with two bodies. Each of these has one body in Lua 5.4 and another
+    // in Lua 5.1.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()
@@ -164,7 +164,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     );
 }
 
-/// Compares the struct types of all files: one each if the files agree on the body.
+/// Links the struct types of all files: a name has one type if the files agree on its body.
 fn types(modules: &[Module<'_>], linked: &Linked) {
     let contexts: Vec<Context> = modules
         .iter()
@@ -180,7 +180,7 @@ fn types(modules: &[Module<'_>], linked: &Linked) {
         assert!(names.contains(&name.as_bytes()), "{name}");
     }
     assert!(linked.summary().modules().len() == modules.len());
-    // Every file that has a lua_State has one of the two.
+    // `lua_State` has two types, that of Lua 5.4 and that of Lua 5.1.
     let states = merged.clashes().iter().find(|clash| clash.name == b"struct.lua_State").unwrap();
     assert_eq!(states.types.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Real C and C++ compiled by clang: verification finds nothing, and no lint fires.
+//! Verification and lints find nothing in real C and C++ compiled by clang.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn findings(
 fn the_corpus_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
     let mut sources = corpus();
-    // Memory that is reused, as in C++ containers.
+    // This file reuses memory, as C++ containers do.
     sources.push(Path::new(tbaa_tests::ROOT).join("tests/fixtures/lint/reuse.cpp"));
     let mut found = findings(llvm, &sources, &WAYS[..2]);
     let some: Vec<_> = sources.into_iter().rev().step_by(3).collect();
@@ -47,7 +47,7 @@ fn the_corpus_is_quiet() {
 fn lua_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
     let sources = lua::sources("lua-5.4.9");
-    // The modules that `link::program` compiles are checked too, and some optimised ones.
+    // The modules that `link::program` compiles are checked, and some optimised ones.
     let mut found = findings(llvm, &sources, &WAYS[..1]);
     let some: Vec<_> = sources.into_iter().step_by(4).collect();
     found.extend(findings(llvm, &some, &WAYS[3..]));
@@ -71,7 +71,7 @@ fn punning_through_pointers_is_found() {
     }
 }
 
-/// Each function of the file states whether its store and read are reported.
+/// Each function of the file says whether its store and the read after it are reported.
 #[test]
 fn a_store_and_the_read_that_always_follows() {
     let Some(llvm) = Llvm::get() else { return };

@@ -1,4 +1,4 @@
-//! The findings, with their texts and places.
+//! Tests the messages and the positions of findings.
 //!
 //! `TBAA_FINDINGS=overwrite cargo test --test modules findings` writes the file anew.
 
@@ -32,7 +32,7 @@ fn show(source: &str, finding: &Diagnostic, text: &mut String) {
     }
 }
 
-/// Appends the findings of `verify` by two rules, if they differ, and of `lint` with all lints on.
+/// Appends the findings of `verify` by two rules (once if equal), and of `lint` with all lints on.
 fn findings(source: &str, text: &mut String) {
     let bytes = source.as_bytes();
     let module = tbaa_ir::read_with(bytes, Keep::All).unwrap();
@@ -52,7 +52,7 @@ fn findings(source: &str, text: &mut String) {
     }
 }
 
-/// A long name is cut between two characters, wherever they begin.
+/// A long name is cut between two characters, also if they have several bytes.
 #[test]
 fn long_names_are_cut_between_characters() {
     for before in ["", "a", "ab", "abc"] {
@@ -81,8 +81,8 @@ fn findings_are_as_written_down() {
     assert_eq!(theirs, ours, "findings have changed; TBAA_FINDINGS=overwrite writes {FILE}");
 }
 
-/// Faults that the pages' examples do not show, or not at these places, and similar code that is
-/// correct.
+/// Faults that the examples of the documentation lack, or have in other positions; and similar code
+/// that is correct.
 #[test]
 fn more_findings_are_as_written_down() {
     cases::check("lint.txt", |_, parts| {
@@ -92,7 +92,7 @@ fn more_findings_are_as_written_down() {
     });
 }
 
-/// A named node in a graph without a text is called by its name.
+/// For a graph without a text, a message refers to a named node by its name.
 #[test]
 fn a_type_written_in_a_tags_place() {
     let source = whole("!0 = !{!{!9, i64 4, !\"int\"}, !9}\n!9 = !{!\"root\"}\n");

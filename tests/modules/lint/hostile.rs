@@ -1,4 +1,4 @@
-//! Hostile texts: no panic, no endless search, and every place is inside the text.
+//! Hostile texts: no panic, no endless search, and every finding is at a position in the text.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ fn damaged_bytes() {
         let format = if rng.one_in(2) { Format::Old } else { Format::New };
         let universe = Universe { format, structs: 4, tags: 12, shape: Shape::Any };
         let mut source = random::module(&random::graph(&mut rng, &universe));
-        // Code and types that lints read besides metadata.
+        // Adds code and types, which lints read too.
         source.insert_str(
             0,
             "target datalayout = \"e-p:64:64\"\n%struct.S = type { ptr, [2 x { i32, float }] }\n\
@@ -51,13 +51,13 @@ fn large_texts() {
         format!("{store}!0 = !{{!3, !1, i64 0}}\n{types}!3 = !{{!\"S\", !1, i64 0{fields}}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A copy with as many faults.
+    // A `!tbaa.struct` node with a fault in each entry.
     let copy = "define void @f(ptr %p) {\n  call void @g(ptr %p), !tbaa.struct !0\n  ret void\n}\n";
     let entries = "i64 0, i64 8, null, ".repeat(COUNT);
     let wide = format!("{copy}!0 = !{{{entries}i64 0}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A tag for each of many nested types, all accessed through one pointer, and each with a twin.
+    // A tag for each of many nested types, each with an equal twin, all through one pointer.
     let mut deep = String::from("define void @f(ptr %p) {\n");
     for tag in 0..COUNT {
         let _ = writeln!(deep, "  store i32 1, ptr %p, !tbaa !{}", 2 * tag + 10);
@@ -66,14 +66,14 @@ fn large_texts() {
     deep += "  ret void\n}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n!9 = !{!\"T\", !1, i64 0, !1, i64 2}\n";
     for tag in 0..COUNT {
         let (number, ty) = (2 * tag + 10, 2 * tag + 11);
-        // The steps of a check are proportional to the nesting of types.
+        // The nesting is limited, because the steps of a check are proportional to it.
         let inner = if tag % 32 == 0 { 9 } else { ty - 2 };
         let _ = writeln!(deep, "!{number} = distinct !{{!{ty}, !1, i64 {}}}", 2 * (tag % 2));
         let _ = writeln!(deep, "!{ty} = !{{!\"T\", !{inner}, i64 0, !1, i64 {tag}}}");
     }
     assert!(!everything(deep.as_bytes()).is_empty());
 
-    // Lines of endless quotes, brackets and names.
+    // Long lines of quotes, brackets and names.
     for line in
         ["\"", "(", "%\"", "%a = getelementptr ", "!tbaa !{", "%a = load ptr, ptr %", "@llvm."]
     {
@@ -84,7 +84,7 @@ fn large_texts() {
     }
 }
 
-/// Nested unions with a store to each: nearly every pair is miscompiled.
+/// Returns a module with nested unions and a store to each: LLVM miscompiles nearly every pair.
 fn nested_unions(count: usize) -> String {
     let mut source = String::from("define void @f(ptr %p) {\n");
     for at in 0..count {
@@ -119,7 +119,7 @@ fn findings_are_limited_by_code_and_in_all() {
     assert!(few.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
     assert_eq!(with(usize::MAX, 3).len(), 3);
 
-    // Findings that are cheap to find are counted beyond the limit.
+    // Cheap findings are counted beyond the limit.
     let mut bad = String::from("!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!tbaa.tags = !{!2");
     (3..500).for_each(|tag| bad += &format!(", !{tag}"));
     bad += "}\n";
@@ -133,8 +133,8 @@ fn findings_are_limited_by_code_and_in_all() {
     assert_eq!(verify(&module, all).len(), 498);
 }
 
-/// A union for each tag, and tags of numbers. Only the pair of the last union, which has a tag, and
-/// the last number is miscompiled.
+/// Returns a graph with `count` unions, a tag of each, and `numbers` tags of scalars. LLVM
+/// miscompiles only one pair: the tag of the last union, and the last scalar.
 fn unions_apart(count: usize, numbers: usize) -> Graph {
     let mut graph = Graph::new();
     let mut b = graph.builder();
@@ -165,7 +165,7 @@ fn pairs_beyond_the_limit_are_not_compared_and_it_is_said() {
     };
     let default = Options::default;
     assert_eq!(lint(20, 1, default()), (1, vec![]));
-    // 545 unions and 209 numbers make 545 * 544 / 2 + 545 * 209 = 2^18 + 1 pairs.
+    // 545 unions and 209 scalars make 545 * 544 / 2 + 545 * 209 = 2^18 + 1 pairs, one too many.
     assert_eq!(lint(545, 208, default()), (1, vec![]));
     assert_eq!(lint(545, 209, default()), (0, vec![LeftOut { code, count: 0, at_least: true }]));
     assert_eq!(lint(545, 209, default().set(Lint::UnionMiscompiled, None)), (0, vec![]));
@@ -190,7 +190,7 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
 }
 
-/// Each of these reads is compared with the stores under as many tags.
+/// There are 1,100 reads, each of which is compared with the stores under as many tags.
 #[test]
 fn reads_beyond_the_limit_are_not_compared_with_stores() {
     const COUNT: usize = 1100;
@@ -218,8 +218,8 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }
 
-/// Pairs do not count towards the limit if the types contain no union and accesses have their
-/// scalar's size.
+/// Pairs do not count towards the limit if their types contain no union and each access has the
+/// size of its scalar.
 #[test]
 fn any_number_of_plain_structs_is_compared() {
     let mut graph = Graph::new();

@@ -1,4 +1,4 @@
-//! Lints and the verifier on texts of all kinds, and the pages about them.
+//! Tests lints and the verifier on texts of all kinds, and the pages about them.
 
 mod clang;
 mod findings;

@@ -1,4 +1,4 @@
-//! Every code has a page, and its examples fire and stay silent as they should.
+//! Every code of a finding has a page. Its first example has the finding, the second does not.
 
 use std::collections::HashSet;
 
@@ -14,14 +14,14 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     Some(rest.split_once("```")?.0)
 }
 
-/// The subject of a line of an example: the text before `=`, or else its first word.
+/// Returns the subject of a line of an example: the text before `=`, or else its first word.
 fn subject(line: &str) -> &str {
     let word = || line.split_whitespace().next().unwrap_or_default();
     line.split_once('=').map_or_else(word, |(name, _)| name)
 }
 
-/// The two examples of a code's page: one that fires, and one that does not. Each line under `Silent with:` replaces the
-/// first line of the first example with the same subject, or is added.
+/// Returns the examples of a code's page, with and without the finding. Each line under `Silent
+/// with:` replaces the first line of the first example with the same subject, or is added.
 pub(super) fn examples(code: Code) -> [String; 2] {
     let page = code.page();
     let fires =
@@ -41,7 +41,7 @@ pub(super) fn examples(code: Code) -> [String; 2] {
     [whole(fires), whole(&(lines.join("\n") + "\n"))]
 }
 
-/// Returns an example as a module: metadata alone gets a store with the tag.
+/// Returns an example as a module: if it is metadata alone, a store with the tag is added.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =
@@ -75,7 +75,7 @@ fn every_code_fires_and_is_silent() {
             found.iter().any(|found| found.code == code),
             "{code} does not fire: {found:#?}\n{fires}"
         );
-        // Other findings would distract the reader.
+        // The example has no other findings, which would distract the reader.
         for other in found.iter().filter(|found| found.code != code) {
             let known = [(101, 110), (102, 103)];
             let pair = (code.number(), other.code.number());

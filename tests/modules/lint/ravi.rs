@@ -1,4 +1,4 @@
-//! Ravi's real defects, found in what its back end emits and in its spec.
+//! Finds real defects of the compiler Ravi, in the code that its back end emits and in its spec.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn file(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(tbaa_tests::ROOT).join(name)).unwrap()
 }
 
-/// Code and first line of each finding.
+/// Returns the code and the line of each finding.
 fn places(text: &[u8], found: &[Diagnostic]) -> Vec<(String, usize)> {
     let line = |diagnostic: &Diagnostic| {
         tbaa_ir::position(text, diagnostic.primary.as_ref().unwrap().span.start).0

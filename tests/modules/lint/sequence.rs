@@ -5,10 +5,10 @@ use tbaa_check::{Code, Level};
 use tbaa_ir::Keep;
 use tbaa_tests::cases;
 
-/// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
+/// The tags `!0` (an `int`), `!3` (a `float`) and `!5` (a pointer).
 const TAGS: &str = include_str!("../../fixtures/lint/sequence.ll");
 
-/// Returns the number of findings of one lint in a function, with only the lints `on`.
+/// Returns the number of findings of one lint in a function, if only the lints in `on` are on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
     let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
@@ -31,8 +31,8 @@ fn each_of_two_lints_alone() {
     }
 }
 
-/// A read is not reported only if something in between may have written its place. A pointer that
-/// is loaded again is the same unless its memory may have changed.
+/// A read is reported unless an instruction in between may have written its memory. A pointer that
+/// is loaded twice is the same unless its memory may have changed in between.
 #[test]
 fn what_is_between_tells() {
     cases::check("lint/sequence.txt", |_, parts| {
@@ -54,7 +54,7 @@ fn what_is_between_tells() {
             }
         }
     });
-    // A name that is too long to read may be any.
+    // A name that is too long to read may be that of any pointer.
     let far = format!("  store i32 1, ptr @{}, align 4, !tbaa !0\n", "g".repeat(5000));
     assert_eq!(count(PUNS[1], &PUNS, &format!("{LOAD_FLOAT}{far}{LOAD_INT}")), 0);
     // A store before the first read is not in between.
@@ -62,7 +62,7 @@ fn what_is_between_tells() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
-/// Each function of the text states its findings.
+/// Each function of the text states which findings it has.
 #[test]
 fn accesses_of_all_kinds() {
     const TEXT: &str = include_str!("../../fixtures/lint/reads.ll");
@@ -92,7 +92,7 @@ fn a_pair_is_told_once() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{twice}{other}")), 3);
 }
 
-/// Only loads and stores count, except volatile ones.
+/// An access without a tag is reported only if it is a load or store, and not volatile.
 #[test]
 fn some_have_no_tag() {
     let untagged = |body: &str| count(Lint::Untagged, &[Lint::Untagged], body);

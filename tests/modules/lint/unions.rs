@@ -1,15 +1,15 @@
-//! The pairs that rule `llvm` certainly separates although they share bytes.
+//! The lint for pairs that rule `llvm` separates although they certainly share bytes.
 
 use tbaa::{Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
 use tbaa_check::{Code, Findings};
 use tbaa_tests::random;
 
-/// A struct's member: its type, offset and size in bytes.
+/// A member of a struct: the index of its type, its offset and its size in bytes.
 type Member = (usize, u64, u64);
 
-/// A tag: base, access type, offset and size in bytes. Types 0 to 3 are `int`, `float`, `short` and
-/// `long`, 4 is the struct, and 5 contains it; types with sizes are below `long`.
+/// A tag: base type, access type, offset and size. Types 0 to 3 are `int`, `float`, `short` and
+/// `long`, 4 is the struct, and 5 contains it and has the parent `long`.
 type Access = (usize, usize, u64, u64);
 
 /// Returns the number of reported pairs for accesses to one struct with these members.
@@ -42,16 +42,16 @@ const BARE_INT: Access = (0, 0, 0, 4);
 
 #[test]
 fn bytes_that_both_tags_name() {
-    // A union of an int and a float, and a short in its second half.
+    // The int and the float share their bytes, and the short is in their second half.
     let members = [(0, 0, 4), (1, 0, 4), (2, 2, 2)];
     let (float, short) = ((4, 1, 0, 4), (4, 2, 2, 2));
     assert_eq!(told(Format::New, &members, &[float, short]), 1);
-    // The end of a member without a size is a guess, as for bit-fields.
+    // The old format has no sizes, so the end of a member is only a guess, as for bit-fields.
     assert_eq!(told(Format::Old, &members, &[float, short]), 0);
-    // This float may be any float.
+    // An access to a float that names no struct may be to any float.
     assert_eq!(told(Format::New, &members, &[(1, 1, 0, 4), short]), 0);
     assert_eq!(told(Format::New, &members, &[float, (2, 2, 0, 2)]), 0);
-    // Overlapping members need not begin at one offset.
+    // Members may overlap without beginning at the same offset.
     assert_eq!(told(Format::New, &[(1, 0, 4), (2, 2, 2)], &[float, short]), 1);
 }
 
@@ -62,7 +62,7 @@ fn members_at_one_place() {
         assert_eq!(told(format, &members, &[BARE_INT, (4, 1, 0, 4)]), 1, "{format:?}");
         assert_eq!(told(format, &members, &[(3, 3, 0, 8), (4, 1, 0, 4)]), 0, "{format:?}");
         assert_eq!(told(format, &members, &[BARE_INT, (5, 1, 0, 4)]), 1, "{format:?}");
-        // LLVM gets this pair right.
+        // LLVM answers this pair correctly.
         assert_eq!(told(format, &members, &[(4, 1, 0, 4), (5, 1, 0, 4)]), 0, "{format:?}");
     }
 }
@@ -80,10 +80,10 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
 }
 
-/// The union rules answer `MayAlias`, although no two members share bytes.
+/// Pairs are not reported if the union rules answer `MayAlias` although no members share bytes.
 #[test]
 fn doubt_is_not_told() {
-    // All of `Outer` may be accessed as the type above it.
+    // All of `Outer` may be accessed as its parent type.
     let members = [(0, 0, 4), (1, 0, 4)];
     assert_eq!(told(Format::New, &members, &[(3, 3, 0, 8), (5, 1, 0, 4)]), 0);
 
@@ -95,7 +95,7 @@ fn doubt_is_not_told() {
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 
-/// Functions that store by the tags `!3` and `!5`, which is for the `float` `!2` in `!4`.
+/// Returns the findings in functions that store by the tags `!3` and `!5`, a `float` in `!4`.
 fn in_text(functions: &str, types: &str) -> Findings {
     let function = |name| {
         format!(

@@ -1,4 +1,4 @@
-//! Graphs on which the tables once failed, or that no random graph would be.
+//! Graphs on which the tables once failed, or which random generation does not produce.
 
 use pretty_assertions::assert_eq;
 use tbaa::explain::Clause;
@@ -12,8 +12,8 @@ use tbaa_tests::{Rng, setting};
 
 use crate::{UNION_RULES, two_roots};
 
-/// A chain of structs that are each copied whole has more types in types than the tables store:
-/// then the definition decides.
+/// If structs in a chain are each accessed whole, the tables cannot store every type inside
+/// another, and the rule's definition answers.
 #[test]
 fn beyond_the_tables_the_definition_answers() {
     let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
@@ -30,15 +30,15 @@ fn beyond_the_tables_the_definition_answers() {
         let mut rng = Rng(3);
         for _ in 0..400 {
             let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
-            // `--cfg tbaa_self_check` compares with the definition; so does this clause.
+            // `explain` uses the definition. With `--cfg tbaa_self_check`, `alias` compares with it
+            // too.
             assert_eq!(oracle.alias(a, b), oracle.explain(a, b).answer, "{rules}: {a:?} {b:?}");
         }
     }
 }
 
-/// Nested structs, deeper than tables search when a tag is added. Some are accessed whole before or
-/// after accesses to their contents, and so are more types around them. `--cfg tbaa_self_check`
-/// compares with the definition.
+/// Nested structs, deeper than tables search when a tag is added. Some of the structs are accessed
+/// whole, before or after their contents are. `--cfg tbaa_self_check` compares with the definition.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -93,7 +93,7 @@ fn whole_accesses_in_a_deep_chain() {
     }
 }
 
-/// Offsets that differ in bits that 32 do not hold.
+/// Offsets that differ above their lowest 32 bits.
 #[test]
 fn offsets_beyond_32_bits() {
     let far = 1_u64 << 32;
@@ -121,8 +121,7 @@ fn offsets_beyond_32_bits() {
     }
 }
 
-/// A struct of too many objects to list, accessed whole, and through a type that
-/// holds it.
+/// A struct with too many members to list, accessed whole, and through a type that contains it.
 #[test]
 fn a_crowded_struct_lies_inside_others() {
     let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
@@ -140,7 +139,7 @@ fn a_crowded_struct_lies_inside_others() {
     }
 }
 
-/// A node that a change added before it panicked is not lost.
+/// A node that `Oracle::update` adds before it panics is not lost.
 #[test]
 fn a_change_that_panics_is_taken_note_of() {
     for rules in AliasRule::ALL {
@@ -162,7 +161,7 @@ fn a_change_that_panics_is_taken_note_of() {
     }
 }
 
-/// Tags that may alias all others, among ordinary ones.
+/// Tags that may alias everything, among ordinary ones.
 #[test]
 fn many_pairs_with_malformed_and_foreign_tags() {
     let mut other = Graph::new();
@@ -191,8 +190,8 @@ fn many_pairs_with_malformed_and_foreign_tags() {
     }
 }
 
-/// A root is the same in both formats; tags of one format are added before, between and
-/// after those of the other.
+/// A root may have types of both formats. Tags of one format are added before, between and after
+/// those of the other.
 #[test]
 fn both_formats_under_one_root() {
     let mut pairs = 0;
@@ -226,8 +225,7 @@ fn both_formats_under_one_root() {
     assert!(pairs > 0);
 }
 
-/// On some walks a type is newer than the one before it: a cycle through members that are not on
-/// the walk is added at once.
+/// On some paths a type is newer than the one before it, because a cycle of types is added at once.
 #[test]
 fn walks_to_newer_types() {
     let mut graph = Graph::new();
@@ -238,7 +236,7 @@ fn walks_to_newer_types() {
     let node = |ty: TypeId| DraftOperand::from(Operand::Node(ty.node()));
     let number = |value| DraftOperand::from(Operand::Int(tbaa::Int::i64(value)));
     let name = |name: &'static str| DraftOperand::from(Operand::String(name.as_bytes()));
-    // A struct of an `A`, and of the member of the group with this number.
+    // Returns a struct that contains an `A`, and member number `inner` of the group.
     let aggregate = |of, inner, offset, size| {
         let first = [node(root), number(400), name(of), node(a), number(0), number(4)];
         let second = [DraftOperand::Member(inner), number(offset), number(size)];
@@ -259,15 +257,15 @@ fn walks_to_newer_types() {
         }
     }
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
-    // D.b.z.a.int and the A in B's Z; the int in Z alone, and in B's Z.
+    // D.b.z.a.int and the A in B's Z alias; so do the int in Z alone, and in B's Z.
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
-    // The A at the start of B, and in its Z.
+    // The A at the start of B and the A in its Z do not alias.
     assert!(!oracle.may_alias(tags[3], tags[4]), "{}", oracle.explain(tags[3], tags[4]));
     Compared::default().every_engine("newer types", &graph, &tags);
 }
 
-/// Under two roots intervals decide nothing between them, however many tags there are
-/// and whether all are regular.
+/// Between two roots, intervals of ancestors decide nothing, however many tags there are, and even
+/// if all are regular.
 #[test]
 fn many_regular_tags_under_two_roots() {
     for count in [2, 20, 100, 3_000] {
@@ -287,7 +285,7 @@ fn many_regular_tags_under_two_roots() {
     }
 }
 
-/// The answers on a tag alone, and on a tag of another graph.
+/// Answers on a single tag, and on a tag of another graph.
 #[test]
 fn constant_and_foreign_tags() {
     let mut graph = Graph::new();
@@ -296,7 +294,7 @@ fn constant_and_foreign_tags() {
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
     let plain = b.access_tag(int, int, 0, 4).unwrap();
     let constant = b.immutable_access_tag(int, int, 0, 4).unwrap();
-    // The graph's own third tag does not alias the first.
+    // The third tag of the graph itself does not alias the first.
     let float = b.sized_type(root, 4, "float", &[]).unwrap();
     b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();
@@ -314,7 +312,7 @@ fn constant_and_foreign_tags() {
     }
 }
 
-/// A type with so many members that for each tag only those near its bytes are listed. With `--cfg
+/// A type with very many members: for each tag, only those near its bytes are listed. With `--cfg
 /// tbaa_self_check` each answer is compared with the definition's.
 #[test]
 fn a_union_of_very_many_members() {
@@ -340,14 +338,14 @@ fn a_union_of_very_many_members() {
             for (j, &b) in of_pairs.iter().enumerate() {
                 let (a, b) = (tags[a], tags[b]);
                 let answers = [oracle.may_alias(a, b), oracle.may_alias(b, a)];
-                // The int of the same pair.
+                // Only the int of the same pair aliases.
                 assert_eq!(answers, [j == 2 * i; 2], "{rules}: {i}, {j}");
             }
         }
     }
 }
 
-/// The union rules take no path through types of both formats, or to a root.
+/// The union rules reject paths through types of both formats, or to a root.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {
@@ -370,8 +368,8 @@ fn a_struct_with_a_member_of_the_other_format() {
     }
 }
 
-/// The tables follow a tag's path to the first known place only, and must judge
-/// as the verifier does, which follows it to the end.
+/// The tables stop following a tag's path at the first known place. They must accept the same tags
+/// as the verifier, which follows it to the end.
 #[test]
 fn tags_are_accepted_as_the_verifier_accepts_them() {
     let (mut accepted, mut rejected) = (0, 0);
@@ -383,7 +381,7 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
         let oracle = Oracle::new(&graph, AliasRule::Llvm);
         let Some(&(known, _)) = verdicts.iter().find(|verdict| verdict.1) else { continue };
         for &(tag, ok) in &verdicts {
-            // The tables' verdict, and the definition's.
+            // Both the tables and the definition agree with the verifier.
             assert_eq!(oracle.is_well_formed(tag), ok, "seed {seed}: {:?}", graph.tag(tag));
             if tag != known {
                 let clause = oracle.explain(tag, known).clause;
@@ -396,8 +394,8 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
     assert!(accepted > rejected / 20 && rejected > 0);
 }
 
-/// Deep chains of types with a tag each, in the order in which the verifier
-/// would walk farthest: quadratic, this would take minutes.
+/// A deep chain of types with a tag each, in the order in which the verifier follows the longest
+/// paths. In quadratic time, this would take minutes.
 #[test]
 fn a_tag_for_each_type_of_a_deep_chain() {
     const DEPTH: usize = 30_000;

@@ -1,4 +1,4 @@
-//! Graphs that grow between queries, or are put in place of one another.
+//! Graphs that grow, or are replaced by other graphs, between queries.
 
 use std::borrow::Borrow;
 
@@ -7,8 +7,8 @@ use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting, universe};
 
-/// A graph of the other format, with unions and tags at the same indices, so
-/// that whatever is kept of the old one gives wrong answers.
+/// The new graph has the other format, and has unions and tags at the same indices, so any data
+/// left from the old graph would give wrong answers.
 #[test]
 fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     for rules in AliasRule::ALL {
@@ -20,7 +20,7 @@ fn a_populated_graph_put_in_place_of_another_is_read_anew() {
             };
             for (format, other) in [(Format::Old, Format::New), (Format::New, Format::Old)] {
                 let mut oracle = Oracle::new(graph(format, seed), rules);
-                // The answers that are remembered of the old graph must be forgotten.
+                // The oracle caches answers on the old graph, and must drop them.
                 let _ = answers(&oracle);
                 oracle.update(|old| *old = graph(other, seed + 1000));
                 let fresh = Oracle::new(oracle.graph(), rules);
@@ -42,11 +42,11 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The answers to the pairs of 512 tags are remembered, and of more tags none.
-/// With `--cfg tbaa_self_check` each is compared with the definition's.
+/// The oracle caches the answers for the pairs of 512 tags, and of no more. With `--cfg
+/// tbaa_self_check` each is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
-    // A union of a number's own struct and of what all share.
+    // Adds a union of a new struct and a `float` that all unions share.
     let add = |graph: &mut Graph, number: u64| {
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
@@ -66,7 +66,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
                 let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
                 asked.push((a, b, oracle.may_alias(a, b)));
             }
-            // Tags of one union.
+            // Pairs of tags of one union.
             let [.., a, b, c, d] = tags[..] else { unreachable!("a round adds four") };
             asked.extend([(a, c), (b, c), (c, d)].map(|(a, b)| (a, b, oracle.may_alias(a, b))));
             for _ in 0..6 {
@@ -82,15 +82,15 @@ fn what_is_remembered_stays_as_tags_are_added() {
     }
 }
 
-/// Accesses are remembered by tag and size together: with `--cfg tbaa_self_check` each
-/// answer is compared with the definition's.
+/// Answers are cached by tag and size together. With `--cfg tbaa_self_check` each answer is
+/// compared with the definition's.
 #[test]
 fn accesses_of_any_size_are_told_apart() {
     let (mut u, root, [int]) = universe::Universe::of_scalars(true, 4, ["int"]);
     let ints: Vec<_> = (0..64).map(|member| (int, 4 * member, 4)).collect();
     let s = u.aggregate("S", root, 256, &ints);
     ints.iter().for_each(|&(_, offset, _)| _ = u.tag(s, int, offset, 4));
-    // The first ones have the second int, the others the first.
+    // The first half of the structs have a tag for the second int, the others for the first.
     for number in 0..2_200 {
         let holder = u.aggregate(&format!("H{number}"), root, 256, &[(s, 0, 256)]);
         u.tag(holder, int, if number < 1_100 { 4 } else { 0 }, 4);

@@ -1,4 +1,4 @@
-//! Answers to many pairs at once, and from many threads.
+//! Answers on many pairs at once, and from many threads.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle};
@@ -6,8 +6,8 @@ use tbaa_tests::engines::Compared;
 use tbaa_tests::random::{self, Grower, Growth, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// The graphs of the comparisons with LLVM, of all shapes and both formats: some of their tags,
-/// some of them twice, in any order.
+/// Uses the graphs that are compared with LLVM, of all shapes and both formats, and some of their
+/// tags, in any order and sometimes twice.
 #[test]
 fn larger_graphs_through_every_engine() {
     let first = setting("TBAA_SEED", 1);
@@ -45,7 +45,7 @@ fn threads_ask_at_once() {
     });
 }
 
-/// Arrays in unions in structs, nested deep: some types have more objects than are listed.
+/// Arrays in unions in structs, nested deep: some types contain more objects than are listed.
 /// `--cfg tbaa_self_check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {

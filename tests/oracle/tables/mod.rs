@@ -1,7 +1,7 @@
-//! The tables behind queries.
+//! The tables that make queries fast.
 //!
-//! `--cfg tbaa_self_check` compares every answer from a table with the rule's definition. Here the
-//! answers must also be independent of how the graph grew, and of how many are queried at once.
+//! `--cfg tbaa_self_check` compares each answer from a table with the rule's definition. Here,
+//! answers must not depend on how the graph grew, or on how many are queried at once.
 
 mod cases;
 mod growth;

@@ -1,4 +1,4 @@
-//! Corner cases that random universes reach too rarely.
+//! Corner cases that random types and tags reach too rarely.
 
 use tbaa::explain::Clause;
 use tbaa::{Access, AccessKind, AliasResult, AliasRule, CopyEntry, Graph, Oracle, Size, Tag};
@@ -8,7 +8,7 @@ use tbaa_tests::universe::Universe;
 
 use crate::UNION_RULES;
 
-/// The dependences of a second access on a first one; empty for none.
+/// Returns the dependences of the second access on the first as text, empty for none.
 fn dependences(oracle: &Oracle<&Graph>, first: Access, second: Access) -> String {
     oracle.may_conflict(first, second).map_or(String::new(), |conflict| conflict.to_string())
 }
@@ -30,7 +30,7 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tags for members, and for disjoint types, and a case without one. They are
+/// The most generic tags of two members, of disjoint types, and a case without one. They are
 /// immutable only if both tags are.
 #[test]
 fn most_generic_tags() {
@@ -81,17 +81,17 @@ fn most_generic_tags() {
     }
 }
 
-/// A whole access to a type meets every access of that type, even if neither touches a byte: in
-/// every query, and whatever else is in the base type.
+/// An access to all of a type aliases every access to that type, even without any bytes, in every
+/// kind of query, and whatever else is in the base type.
 #[test]
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;
     for far in [8, half] {
         let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
-        // Types without size, one of which has a member nonetheless.
+        // Types without a size, and a scalar that has one of them as its parent.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
-        // The objects next to them: at most `3 * far` bytes away, which may exceed 2^64.
+        // A type whose contents are up to `3 * far` bytes away, which may exceed 2^64.
         let mut beside = char;
         for level in 0..3 {
             beside = u.aggregate(&format!("far {level}"), char, 0, &[(beside, far, 1)]);
@@ -165,7 +165,7 @@ fn widened_accesses_reach_the_next_field() {
         };
         fits(z, if sized { 8 } else { 1 });
         fits(last, if sized { 12 } else { 5 });
-        // An instruction of that width stays in the field, if it fits there.
+        // An instruction of a given width stays in the field, if it fits there.
         let of_width = |width| Access::of_width(&graph, x.tag.unwrap(), width);
         assert!(!oracle.may_alias(of_width(4), z) && oracle.may_alias(of_width(9), z));
         for unknown in [0.into(), u64::MAX.into(), Size::Bytes(0), Size::Bytes(u64::MAX)] {
@@ -174,9 +174,9 @@ fn widened_accesses_reach_the_next_field() {
     }
 }
 
-/// clang's old-format node for a C++ class without data is a name alone, which
-/// reads as a root. A struct that has one as a field, or as a base at the
-/// offset of its first field, is as good as without it.
+/// clang's old-format node for a C++ class without data is a name alone, which looks like a root. A
+/// struct with such a class as a field, or as a base class at the offset of its first field, has
+/// the same answers as without it.
 #[test]
 fn a_class_without_data() {
     let text = include_bytes!("../../fixtures/text/empty_class.ll");
@@ -216,8 +216,8 @@ fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     }
 }
 
-/// Nothing writes memory after a read that calls it immutable. A write before that read is what
-/// initialised it.
+/// After a read with an immutable tag, nothing writes its memory. A write before that read
+/// initialised the memory.
 #[test]
 fn a_promise_ends_dependences_on_what_was_read() {
     let mut graph = Graph::new();
@@ -232,7 +232,7 @@ fn a_promise_ends_dependences_on_what_was_read() {
             (constant.reading(), plain.writing(), ""),
             (plain.reading(), plain.writing(), "write after read"),
             (plain.writing(), constant.reading(), "read after write"),
-            // The read of `plain` promises nothing.
+            // The tag `plain` is not immutable.
             (plain.reading(), constant.writing(), "write after read"),
             (constant, plain, "read after write, write after write"),
         ] {

@@ -1,5 +1,5 @@
-//! The laws that hold for every rule, on random universes; and the theorem
-//! that without overlap and aggregate accesses the rules are one.
+//! Laws that hold for every rule, on random universes (types and tags). If no fields overlap and no
+//! access is to an aggregate, all rules agree.
 
 use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
@@ -40,7 +40,7 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
             let whole = graph.insert_tag(whole).unwrap();
             for oracle in AliasRule::ALL.map(|rules| Oracle::new(&graph, rules)) {
                 for &tag in &tags {
-                    // Up from the access type; old aggregates have no parent.
+                    // Follows parents from the access type; old aggregates have no parent.
                     let mut up = graph.tag(tag).unwrap().access;
                     while up != ty && graph.ty(up).kind() == TypeKind::Scalar {
                         up = graph.ty(up).parent().unwrap();
@@ -168,8 +168,8 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     assert!(missed > accepted / 200, "{missed} of {accepted}");
 }
 
-/// A universe with each array spelled as members, one for each element. `None` if an array has no
-/// end, or too many elements.
+/// Returns the universe with each array replaced by a member for each element. `None` if an array
+/// has no end, or too many elements.
 fn spelled(u: &Universe) -> Option<Universe> {
     let mut spelled = u.clone();
     for ty in &mut spelled.types {
@@ -192,8 +192,8 @@ fn spelled(u: &Universe) -> Option<Universe> {
     Some(spelled)
 }
 
-/// Tags of a spelled universe that together are a tag of the other. `None` if one of them
-/// denotes more than an element that the tag denotes, such as another member at that place.
+/// Returns the tags in a [`spelled`] universe that together mean the same as `tag` in `u`. `None`
+/// if one of them also means another member at that offset.
 fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>> {
     let naive = Naive::new(u);
     let denoted = naive.displacements(tag);
@@ -206,7 +206,7 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     }
     let tag_at = |&offset| universe::Tag { offset, ..*tag };
     let mut tags: Vec<_> = denoted.iter().map(tag_at).collect();
-    // The bytes of elements up to the base type's end count, unless all elements leave it.
+    // Bytes after the end of the base type do not count, unless all elements extend past it.
     let known = !matches!(tag.size, 0 | u64::MAX);
     let leaves = |tag: &universe::Tag| known && tag.offset.saturating_add(tag.size) > end;
     if tags.iter().any(|tag| !leaves(tag)) {
@@ -220,7 +220,7 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     Some(tags)
 }
 
-/// One layout in two spellings gives one answer: arrays, and members for their elements.
+/// A layout has the same answers with an array as with a member for each of its elements.
 #[test]
 fn arrays_answer_as_their_elements_spelled_as_members() {
     let (mut worlds, mut pairs, mut wide, mut no) = (0, 0_u64, 0, [0_u64; 2]);

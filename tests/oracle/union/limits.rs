@@ -6,7 +6,7 @@ use tbaa_tests::universe::Universe;
 
 use crate::UNION_RULES;
 
-/// The clauses of rules `union` and `union-strict` that decide on two tags.
+/// Returns the clauses by which rules `union` and `union-strict` decide on two tags.
 fn clauses((graph, tags): &(Graph, Vec<TagId>), a: usize, b: usize) -> [Clause; 2] {
     UNION_RULES.map(|rules| Oracle::new(graph, rules).explain(tags[a], tags[b]).clause)
 }
@@ -30,8 +30,8 @@ fn nesting_a_thousand_deep() {
     assert_eq!(clauses(&world, deep_int, bare), [Clause::Overlap, Clause::Parted]);
 }
 
-/// Only those members at one offset count that may lead to the access: the steps of a search for
-/// the path would be gone before the last. Clauses are compared where the steps suffice for them.
+/// The search visits only those of many members at one offset that may lead to the access, or else
+/// it would reach its limit. Clauses are compared where the limit suffices for them.
 #[test]
 fn many_members_at_one_offset() {
     for (sized, count) in [(true, 10_000), (false, 10_000), (false, 60_000)] {
@@ -59,7 +59,7 @@ fn many_members_at_one_offset() {
     }
 }
 
-/// 2^500 paths to one place.
+/// There are 2^500 paths to one place.
 #[test]
 fn a_diamond_of_unions() {
     for sized in [true, false] {
@@ -78,7 +78,7 @@ fn a_diamond_of_unions() {
     }
 }
 
-/// 2^40 objects at different places, of which only those near the access count.
+/// There are 2^40 objects at different places; only those near the access are examined.
 #[test]
 fn doubling_structs() {
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
@@ -98,7 +98,7 @@ fn doubling_structs() {
     assert_eq!(clauses(&world, far, pair_int), [Clause::Apart; 2]);
 }
 
-/// Finding fields that lead to an offset is the subset-sum problem.
+/// Finding fields that lead to an offset is the subset-sum problem: the search stops at a limit.
 #[test]
 fn subset_sum_gives_up_soundly() {
     for sized in [true, false] {

@@ -191,7 +191,7 @@ fn last_accesses(module: &tbaa_ir::Module<'_>) -> HashMap<String, Attached> {
     accesses.map(|access| (named(access), (access.tag, access.copy))).collect()
 }
 
-/// C++ with names of the Itanium ABI.
+/// C++ types, whose tags contain names that are mangled as in the Itanium ABI.
 #[test]
 fn cplusplus_tags_are_clangs() {
     let cpp = include_str!("../../fixtures/types/names.cpp");

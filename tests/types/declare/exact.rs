@@ -1,4 +1,4 @@
-//! Rule `union` on policy `rfc` against the naive definition.
+//! Compares rule `union` on types of policy `rfc` with the naive definition.
 
 use tbaa::AliasResult::{MayAlias, NoAlias};
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
@@ -8,7 +8,7 @@ use tbaa_tests::engines::Compared;
 use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::{Rng, setting};
 
-/// A random program, and its types under policy `rfc`.
+/// Returns a random program, and its types under policy `rfc`.
 fn program(seed: u64, members: u64) -> (Program, TaggedTypes) {
     let program = Program::new(&mut Rng(seed), 6, Taste { int128: true, elements: 3, members });
     let types = program.declare(Target::x86_64(), |_| true).unwrap().into_tagged(Policy::Rfc);
@@ -35,8 +35,8 @@ fn rule_union_on_policy_rfc_is_exact() {
     assert!(compared.no > compared.pairs / 4 && compared.naive > compared.pairs / 8);
 }
 
-/// Members of one record that share a byte may alias, whatever is in between; bit-fields occupy all
-/// of their memory location.
+/// Accesses to members of one record may alias if they share a byte. An access to a bit-field
+/// covers all of its memory location.
 #[test]
 fn accesses_to_one_byte_may_alias() {
     let mut shared = 0;

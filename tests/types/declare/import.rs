@@ -15,7 +15,7 @@ use tbaa_tests::{Rng, cases};
 use crate::defined;
 
 /// clang's dump of a generated program has the declared members, bit-fields included, at the
-/// declared places.
+/// declared offsets.
 #[test]
 fn clangs_layouts_are_the_declared_ones() {
     let (mut members, mut bits) = (0, 0);
@@ -52,7 +52,7 @@ fn clangs_layouts_are_the_declared_ones() {
     assert!(members > 1000 && bits > 100);
 }
 
-/// Sizes are the same after a conversion to LLVM's types and back.
+/// Types have the same size after a conversion to LLVM's types and back.
 #[test]
 fn llvm_types_come_back() {
     let taste = Taste { int128: true, elements: 4, members: 6 };
@@ -98,7 +98,7 @@ fn dumps_are_read_as_written_down() {
     });
 }
 
-/// Literals that double at each level are declared once each.
+/// Nested literal structs, each with two of the previous one, are declared once each.
 #[test]
 fn doubling_literals_are_declared_once() {
     let mut text = String::from("{ i8 }");

@@ -14,8 +14,8 @@ fn c() -> Declarations {
     Declarations::new(Target::x86_64())
 }
 
-/// Layouts that C rejects or that are impossible are refused: `tests/fixtures/specs/bad.txt`.
-/// Nested records, and offsets that are too large, cannot be in a spec.
+/// Layouts that are impossible, or that C rejects, are refused. `tests/fixtures/specs/bad.txt` has
+/// most. The nested records and large offsets here cannot be in a spec.
 #[test]
 fn explicit_layouts_are_checked() {
     let at = |name: &str, ty: &str, at| Member::new(name, ty).at(at);
@@ -33,7 +33,7 @@ fn explicit_layouts_are_checked() {
     ] {
         assert_eq!(c().define(record).unwrap_err().to_string(), message);
     }
-    // Members in any order, and packed.
+    // Members may be in any order, and packed.
     let mut types = c();
     let record = new().packed().member(at("x", "int", 9)).member(at("y", "long", 1));
     types.define(record).unwrap();
@@ -53,7 +53,7 @@ fn explicit_layouts_are_checked() {
     assert_eq!(bits, Some(BitRange { first: 5, width: 9 }));
 }
 
-/// The members of a generated struct are at their declared places in its LLVM type.
+/// The members of a generated struct have their declared offsets in its LLVM type.
 #[test]
 fn llvm_types_have_the_declared_layout() {
     let mut structs = 0;
@@ -92,7 +92,7 @@ fn llvm_types_are_those_of_clang() {
     for name in ["S", "P"] {
         llvm.ty(types.named(name).unwrap()).unwrap();
     }
-    // clang 22's types for these on x86-64, in another order.
+    // The types that clang 22 makes for these on x86-64, in another order.
     let clang = "%union.U = type { double, [8 x i8] }\n\
                  %struct.Pair = type { i8, i32 }\n\
                  %struct.S = type { %union.U, i8, [2 x %struct.Pair], <4 x float>, \

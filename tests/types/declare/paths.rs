@@ -19,13 +19,13 @@ fn paths_are_tagged_as_written_down() {
             Err(error) => format!("{error}\n"),
         };
         let said = parts[0].lines().map(&mut said).collect();
-        // Nothing is added to the declarations by asking in vain.
+        // A path with a mistake adds nothing to the declarations.
         assert!(!title.ends_with("mistakes") || types.types().types().len() == before);
         said
     });
 }
 
-/// Before a byte inside a letter nothing is cut.
+/// Text is never cut inside a letter of several bytes.
 #[test]
 fn names_of_any_letters() {
     let mut types = Declarations::new(Target::x86_64());
@@ -51,7 +51,7 @@ fn places_say_where_and_how() {
     assert_eq!(place("Table.rest").size, 0);
 }
 
-/// One lowering speaks to one graph: its ids mean nothing in another.
+/// `TaggedTypes` serve one graph only: their ids mean nothing in another.
 #[test]
 fn a_second_graph_is_noticed() {
     let mut types = runtime(Policy::Clang);

@@ -42,7 +42,7 @@ fn another_target_is_refused() {
     assert!(error.to_string().contains("the target that the program is compiled for"), "{error}");
 }
 
-/// Two Rust types of one name are not the same type.
+/// Two Rust types with the same name are not the same type.
 #[test]
 fn two_types_of_one_name_are_refused() {
     mod other {

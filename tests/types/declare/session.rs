@@ -1,10 +1,10 @@
-//! A session against its parts threaded by hand, and errors that name ids.
+//! Compares a `Session` with the same calls on its parts, and tests errors that name ids.
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
 use tbaa::{Access, AccessKind, AliasRule, BuildError, Graph, Oracle, Session, Size};
 
 const POLICIES: [Policy; 2] = [Policy::Clang, Policy::Rfc];
-/// Types in the order of declaration, each with paths that it makes possible.
+/// Returns types in the order of declaration, each with paths that are valid from then on.
 fn steps() -> Vec<(Record, &'static [&'static str])> {
     let value = Record::union("").field("gc", "void *").field("n", "double").field("i", "int");
     vec![
@@ -48,7 +48,7 @@ fn a_session_answers_as_its_parts_do() {
                 }
                 assert!(no_alias > 0, "{policy:?}, {rules}");
             }
-            // One path at a time gives the same tags.
+            // Requesting one path at a time gives the same tags.
             for (path, tag) in steps().iter().flat_map(|(_, paths)| *paths).zip(&tags) {
                 assert_eq!(session.tag(path), Ok(*tag));
                 assert_eq!(session.place(path).unwrap().tag, Some(*tag));
@@ -71,7 +71,7 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
     let int = session.tag("*int").unwrap();
     assert!(!session.may_alias(int, float));
     let (lowering, oracle) = session.into_parts();
-    // Nodes of the old graph are no nodes of a new one.
+    // Nodes of the old graph do not exist in a new one.
     let mut session = Session::from_parts(lowering, Oracle::new(Graph::new(), oracle.rule()));
     let error = session.tag("*int").unwrap_err();
     assert!(matches!(error, DeclareError::Build(BuildError::ForeignId { .. })), "{error}");
@@ -168,7 +168,7 @@ fn sizes_are_monotone() {
             }
         }
     }
-    // Nodes of the old format know no arrays: the last element is next to `tail`.
+    // The old format has no arrays, so any element may be the last one, next to `tail`.
     let mut session = Session::like_clang(types());
     let tail = session.tag("S.tail").unwrap();
     for (path, size, meets) in [("S.e[*].y", 4, false), ("S.e[*].y", 8, true), ("E.y", 8, true)] {
