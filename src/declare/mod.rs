@@ -73,8 +73,8 @@ pub use target::Target;
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
 /// - `#[tbaa(ty = "long long")]`: the C type, which must have the same size.
 /// - `#[tbaa(char)]`: bytes that any access may alias, whatever the Rust type is. For 8 bytes this
-///   is a struct `char_8`. With `ty = "char"` instead, an access is only to a member of this
-///   struct, not to other objects.
+///   is a struct `char_8`. With `ty = "char"` instead, an access is only to a member of the
+///   struct that has the attribute, not to other objects.
 /// - `#[tbaa(immutable)]`: the member is never modified while it can be read.
 /// - `#[tbaa(skip)]`: padding. A copy of the struct may lose its bytes, and no tagged access may
 ///   touch it. If this is not so, write `char`.

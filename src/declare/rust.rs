@@ -204,7 +204,7 @@ like_c! {
     atomic::AtomicUsize = "uintptr_t",
 }
 
-/// On every Rust target with 64-bit atomics, `i64` has the same alignment as in C.
+/// Where C aligns `int64_t` to 4 bytes, as on 32-bit x86 Linux, declaring these returns an error.
 #[cfg(target_has_atomic = "64")]
 mod wide {
     use super::{DeclId, Declarations, DeclareError, Tbaa, as_in_rust, atomic};

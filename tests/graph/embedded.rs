@@ -1,5 +1,5 @@
-//! Functions for programs that embed the library: clones, tags by index or by parts, and an order
-//! for writers.
+//! Functions for programs that embed the library: clones, and tags by index or by
+//! parts.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Oracle, Size};
@@ -28,7 +28,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(int.index(), float.index());
     assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
     assert_eq!(graph.tag_count(), int.index());
-    // Nodes from before the clone are found again when equal ones are added.
+    // Nodes that were added after the clone are found again when equal ones are added.
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);

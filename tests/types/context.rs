@@ -203,8 +203,9 @@ fn a_text_without_end_is_cut() {
         let below = level - 1;
         writeln!(text, "%f{level} = type void (%f{below}, %f{below})*").unwrap();
     }
-    let context = defined(&text);
-    let top = context.struct_by_name(b"f79").unwrap();
+    let mut context = Context::new();
+    let names = context.read_definitions(text.as_bytes()).unwrap();
+    let top = names.named(b"f79").unwrap();
     struct Counted(usize, bool);
     impl Write for Counted {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {

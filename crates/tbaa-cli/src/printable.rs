@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tbaa::types::demangle::{demangled_function, folded};
 
-/// Returns bytes as printable text. Control characters become `\n` and the like, a byte that is not
-/// UTF-8 becomes `\xFF`, and a character that would reorder a line becomes `\u{202e}`.
+/// Returns bytes as printable text. A tab becomes a space, other hidden characters become escapes
+/// such as `\n` or `\u{202e}`, and a byte that is not UTF-8 becomes `\xFF`.
 pub(crate) fn printable(bytes: impl AsRef<[u8]>) -> String {
     let mut text = String::new();
     for chunk in bytes.as_ref().utf8_chunks() {
@@ -27,7 +27,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
     printable(path.as_os_str().as_encoded_bytes())
 }
 
-/// Returns bytes as text for columns: a hidden character becomes one replacement character.
+/// Returns bytes as text for columns: a tab becomes a space, any other hidden character U+FFFD.
 pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
     let hide = |c| match c {
         '\t' => ' ',

@@ -71,8 +71,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// Returns the loads that a program lists as blocked: all of them, and those blocked only by
-/// accesses that types can separate.
+/// Returns the loads that a program lists as blocked: all of them, and those where no
+/// blocker accesses the same place, is atomic or a fence, or may not return.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();

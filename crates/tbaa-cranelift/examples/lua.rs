@@ -157,9 +157,11 @@ fn isa() -> Result<OwnedTargetIsa, Box<dyn Error>> {
     Ok(cranelift_native::builder()?.finish(settings::Flags::new(flags))?)
 }
 
-/// Returns the number of loads left without and with regions, the result of assigning regions, and
-/// the findings of the check.
-fn compare(ops: &[Op]) -> Result<([usize; 2], Applied, Vec<Finding>), Box<dyn Error>> {
+/// The number of loads left without and with regions, the result of assigning regions, and the
+/// findings of the check.
+type Compared = ([usize; 2], Applied, Vec<Finding>);
+
+fn compare(ops: &[Op]) -> Result<Compared, Box<dyn Error>> {
     let ((session, places), isa) = (runtime()?, isa()?);
     let (mut func, tags) = build(ops, &places, &isa);
     let before = loads_left(func.clone(), &isa)?;

@@ -2,7 +2,6 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::body::pass_value;
 use super::instruction;
 use super::node::reference;
 use crate::Opcode;
@@ -98,7 +97,7 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
         lexer.token(b",")?;
         lexer.ty().ok()?;
         lexer.skip_space().ok()?;
-        pass_value(&mut lexer)?;
+        value(&mut lexer)?;
     }
     if opcode == Opcode::VaArg {
         lexer.token(b",")?;
@@ -120,6 +119,20 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
 
 /// The memory orderings; in LLVM, `LLParser::parseOrdering`.
 const ORDERINGS: [&[u8]; 6] = words("unordered monotonic acquire release acq_rel seq_cst");
+
+/// Skips a value of any type.
+fn value(lexer: &mut Lexer<'_>) -> Option<()> {
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a constant").ok(),
+        b'0'..=b'9' | b'-' | b'+' => {
+            // `1.0e+00`
+            while !lexer.word().is_empty() || lexer.eat(b"+") {}
+            Some(())
+        }
+        _ if lexer.eat_word(b"true") || lexer.eat_word(b"false") => Some(()),
+        _ => lexer.value().ok(),
+    }
+}
 
 /// Returns the end of a call without its attachments. The lexer starts after the arguments, at `#2
 /// [ "deopt"() ] to label %a unwind label %b`, for example.

@@ -149,7 +149,7 @@ pub(super) fn is_untyped(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'0'..=b'9' | b'-' | b'u' | b's'))
 }
 
-/// Reads an operand. Skips the white space after it, unless it is a reference.
+/// Reads an operand. White space may be left after it.
 pub(super) fn operand<'t>(
     lexer: &mut Lexer<'t>,
     depth: u32,
@@ -239,7 +239,7 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
 }
 
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`. Without a type it is an
-/// `i64`. `None` if the text is something else, or needs more than 64 bits.
+/// `i64`. `None` if it is something else, or a value of a wider type that needs more than 64 bits.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let text = std::str::from_utf8(text).ok()?;
     let (bits, literal) = match text.split_once(SPACE) {

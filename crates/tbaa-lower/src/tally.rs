@@ -19,12 +19,12 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     all: u64,
-    /// The number of sources without a tag, which may alias everything.
+    /// The number of sources without a node (a lowered tag); these may alias everything.
     bare: u64,
 }
 
 impl Tally {
-    /// Counts a source, which is at `node`, or has no tag.
+    /// Counts a source at `node`, or one without a node.
     pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>) {
         let groups = self.groups.len().max(group as usize + 1);
         self.groups.resize(groups, Group::default());

@@ -11,7 +11,7 @@ pub struct Symbol {
     address: *const c_void,
 }
 
-// SAFETY: both point to constants that always exist.
+// SAFETY: the pointers never change; the text, the functions and the atomics are static.
 unsafe impl Sync for Symbol {}
 
 macro_rules! symbols {

@@ -99,7 +99,7 @@ impl TaggedTypes {
         AccessInfo::Ordinary { base, ty: field.ty, offset, size }
     }
 
-    /// Determines the access under policy `rfc`: its base is the object in which the path starts.
+    /// Determines the access under policy `rfc`: its base is the outermost object that contains it.
     fn rfc_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut base = resolved.start;
         let mut ty = resolved.start;

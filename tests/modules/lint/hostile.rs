@@ -57,7 +57,7 @@ fn large_texts() {
     let wide = format!("{copy}!0 = !{{{entries}i64 0}}\n");
     assert!(everything(wide.as_bytes()).len() < 100);
 
-    // A tag for each of many nested types, each with an equal twin, all through one pointer.
+    // Many nested types of one name, and a `distinct` tag of each: all accesses use one pointer.
     let mut deep = String::from("define void @f(ptr %p) {\n");
     for tag in 0..COUNT {
         let _ = writeln!(deep, "  store i32 1, ptr %p, !tbaa !{}", 2 * tag + 10);
@@ -190,7 +190,7 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
 }
 
-/// There are 1,100 reads, each of which is compared with the stores under as many tags.
+/// Each of 1,100 pointers is read twice, and each second read is compared with stores of 1,100 tags.
 #[test]
 fn reads_beyond_the_limit_are_not_compared_with_stores() {
     const COUNT: usize = 1100;

@@ -163,8 +163,8 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
             "write a type in one way, with the offset `i64 0` after a scalar's parent",
         )
     } else if [first, other].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar) {
-        // The parents differ: within a module, a scalar is identified by all of its ancestors, such
-        // as an `i8` under each of several buffers.
+        // The parents or sizes differ. A module may have several scalars of one name on purpose: an
+        // `i8` under each of several buffers, for example.
         return;
     } else {
         (

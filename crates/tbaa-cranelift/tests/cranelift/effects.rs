@@ -10,7 +10,7 @@ use tbaa_lower::{Lowering, Options};
 
 /// Counts the pairs of a call and a load that do not alias by rule `union`, and how many of them
 /// remain NoAlias with each summary. A call is a whole function; its effect is the tagged stores in
-/// it. `TBAA_MODULES` names the modules. Intervals are those of JavaScriptCore's abstract heaps:
+/// it. `TBAA_MODULES` names the modules. Intervals are those of `JavaScriptCore`'s abstract heaps:
 /// types are nodes of a tree, and an effect is all leaves from the first to the last.
 #[test]
 #[ignore = "reads the modules that TBAA_MODULES names"]

@@ -18,7 +18,8 @@ fn session<const N: usize>(paths: [&str; N]) -> (Session, [TagId; N]) {
 #[test]
 fn accesses_without_a_region_miss_stores() {
     let (session, [long]) = session(["*long"]);
-    let cases: [(&str, fn(&mut Emitter<'_>, TagId) -> Value); 3] = [
+    type Emit = fn(&mut Emitter<'_>, TagId) -> Value;
+    let cases: [(&str, Emit); 3] = [
         ("a load is replaced by an older value", |emit, long| {
             let old = emit.load(types::I64, 0, None);
             emit.store_long(5, long);

@@ -226,7 +226,7 @@ impl<'a> Advisor<'a> {
         [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))
     }
 
-    /// Returns the parameter whose `restrict` separates the two. clang uses it only for accesses through a parameter.
+    /// Returns the advice to declare a parameter `restrict`, if that separates a load from its blocker.
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         if self.is_of_coroutine(function) {
             return None;
