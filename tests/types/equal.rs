@@ -232,7 +232,8 @@ fn rings(structs: usize, mut elements: impl FnMut(usize) -> Vec<usize>) -> Conte
 #[test]
 fn a_hundred_thousand_recursive_structs() {
     const HALF: usize = MANY / 2;
-    let cases: [(&str, fn(usize) -> Vec<usize>, [usize; 2]); 4] = [
+    type Elements = fn(usize) -> Vec<usize>;
+    let cases: [(&str, Elements, [usize; 2]); 4] = [
         ("one ring", |at| vec![at + 1], [1, 1]),
         // All other structs differ by their distance from this one.
         ("one more element", |at| if at == 0 { vec![1, 1] } else { vec![at + 1] }, [MANY; 2]),

@@ -21,7 +21,7 @@ use tbaa_lex::lexer::Lexer;
 use tbaa_types::Type;
 
 pub use text::{Alloca, Argument, Call, Header};
-pub(super) use text::{header, pass_attributes, pass_value};
+pub(super) use text::{header, pass_attributes};
 
 /// A value in a function: a parameter, an instruction's result, a global or a constant. Constants
 /// of equal type and spelling are one value.

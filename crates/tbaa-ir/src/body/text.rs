@@ -315,7 +315,7 @@ pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
 }
 
 /// Skips a value of any type.
-pub(crate) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
+pub(super) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
         b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
         b'-' | b'0'..=b'9' => {
