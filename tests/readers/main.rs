@@ -1,4 +1,4 @@
-//! Queries on threads while another thread adds.
+//! Queries on threads while another thread adds types and tags to the graph.
 
 #[path = "../../benches/src/heap.rs"]
 #[allow(dead_code)]

@@ -66,7 +66,7 @@ pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
 
 /// Returns the types that LLVM visits from a type at an offset. From an aggregate it goes into the
 /// last field that starts at or before the offset, and from a scalar to its parent. A cyclic path
-/// is cut after as many types as there are nodes.
+/// is cut after one type more than there are nodes.
 pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     let (mut places, mut at) = (Vec::new(), Some((base, offset)));
     while let Some((ty, offset)) = at

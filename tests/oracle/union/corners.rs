@@ -30,8 +30,8 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tags of two members, of disjoint types, and a case without one. They are
-/// immutable only if both tags are.
+/// The most generic tag of a pair of tags: of two members, of two separate types, and a pair that has
+/// none. It is immutable only if both tags of the pair are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -112,7 +112,7 @@ fn a_whole_access_of_no_bytes_covers() {
         assert!(compared.no > 0, "{compared:?}");
         for rules in UNION_RULES {
             let oracle = Oracle::new(&graph, rules);
-            // `empty` whole, and as the first and the fourth member.
+            // `tags[1]` is all of `empty`; these are its accesses as the first and the fourth member.
             for member in [tags[6], tags[7], tags[15]] {
                 assert!(oracle.may_alias(tags[1], member), "{rules}, {far}");
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
@@ -193,8 +193,8 @@ fn a_class_without_data() {
 }
 
 /// The struct of `docs/rfc.md`, "Where a size is more than the type has": in either format, 8 bytes
-/// from any element on extend past the array, and an instruction of 8 bytes is a run of two
-/// elements.
+/// may begin at the last element and so extend past the array. But an instruction of 8 bytes
+/// accesses two elements of the array.
 #[test]
 fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     for sized in [true, false] {

@@ -61,7 +61,7 @@ fn a_second_graph_is_noticed() {
     assert!(error.to_string().contains("issued by another graph"), "{error}");
 }
 
-/// Types are displayed as they are written.
+/// The text that displays a type is read as the same type.
 #[test]
 fn types_read_back() {
     let mut types = Declarations::new(Target::x86_64());

@@ -111,7 +111,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// Converts a path to a URI reference. Bytes that are reserved in URIs are percent-encoded.
+/// Converts a path to a URI reference. All bytes but `/` and the unreserved are percent-encoded.
 pub(super) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

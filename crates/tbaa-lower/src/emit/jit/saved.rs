@@ -10,8 +10,8 @@ use tbaa::{AliasRule, Graph, Oracle, Session};
 
 const VERSION: u32 = 2;
 
-/// The stored form of a JIT: its declared types, its tags and its lineage (the name of their
-/// system). [`Jit::save`] makes it, and [`Jit::load`] reads it.
+/// The stored form of a JIT: its declared types, its tags, and the name of its lineage (JITs
+/// whose code may be linked). [`Jit::save`] makes it, and [`Jit::load`] reads it.
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Jit", deny_unknown_fields)]
 pub struct SavedJit<'j> {
@@ -78,8 +78,8 @@ impl Jit {
     }
 
     /// Loads a saved JIT. Request its places again by their paths: they get the same tags.
-    /// [Classes](TagForm::Classes) start afresh: accesses in stored code are not compared with
-    /// those in new code.
+    /// [Access classes](TagForm::Classes) start afresh: they do not separate an access in stored
+    /// code from one in new code.
     ///
     /// # Errors
     ///
