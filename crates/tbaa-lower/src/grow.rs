@@ -200,7 +200,7 @@ impl Lowering {
         self.loss.pairs += found.saturating_sub(may);
     }
 
-    /// Names each node from index `kept` on after the first source at it.
+    /// Gives each node, from index `kept` to the last, the name of the first source at it.
     pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
         let unique = self.unique_name("node");
         for (key, entry) in entries {

@@ -70,8 +70,8 @@ impl Error {
 
 impl Toolchain {
     /// Finds LLVM 22 with `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`. Compiles the
-    /// plugin with `$CXX`, or else LLVM's `clang++` or `c++`, unless the folder `cache` has it from
-    /// before.
+    /// plugin with `$CXX`, or else LLVM's `clang++` or `c++`, unless the folder `cache` has it.
+    ///
     /// # Errors
     ///
     /// Returns an error if there is no LLVM 22, or if the plugin cannot be compiled.

@@ -19,7 +19,7 @@ use tbaa::parts::fnv;
 /// let kept: Vec<_> = ["f 0", "f 1", "g 0"].map(|name| bisect.keep(name)).into();
 /// assert_eq!(kept, [true, true, false]);
 ///
-/// Extending a pattern by `0` and by `1` splits the tags that it keeps.
+/// // Extending a pattern by `0` and by `1` splits the tags that it keeps.
 /// let keeps = |pattern| Bisect::hash(pattern).unwrap().keep("f 0");
 /// assert_eq!(keeps("1"), keeps("01") || keeps("11"));
 /// ```
