@@ -113,9 +113,9 @@ pub fn cache() -> Result<PathBuf, Error> {
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Creates a folder that only this user may write to. Checks that no other user owns it or its
-/// parents, or could replace it. Returns its path without symbolic links, because another user may
-/// own a link on the path and change it later.
+/// Creates a folder that only this user may write to. Checks that this user owns it, that this user
+/// or root owns its parents, and that others cannot replace it. Returns its path without symbolic
+/// links, because another user may own a link on the path and change it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

@@ -150,7 +150,7 @@ impl Bisect {
     }
 
     /// Returns whether the attachment requested last is the last one that is kept. It is the
-    /// culprit if the program works with a limit one lower.
+    /// culprit if the program fails with this limit and works with the next lower one.
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.last)
     }
