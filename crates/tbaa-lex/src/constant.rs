@@ -2,7 +2,7 @@
 
 use crate::lexer::{Lexer, is_word};
 
-/// The characters that LLVM counts as white space.
+/// The characters that LLVM counts as white space, except the null character.
 pub const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// The largest width of an integer type: LLVM's `IntegerType::MAX_INT_BITS`.

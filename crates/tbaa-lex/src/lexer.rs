@@ -98,7 +98,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Skips a comment, and returns whether one was next. A comment is `;` to the end of the line,
-    /// or `/* ... */`, new in LLVM 22. LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    /// or `/* ... */` (LLVM 22). LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
     #[inline]
     pub fn comment(&mut self) -> Result<bool, LexError> {
         let rest = self.rest();

@@ -59,7 +59,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         self.cache.borrow().gave_up
     }
 
-    /// Returns a function that answers for two tags, with the sizes that the tags have.
+    /// Returns a function that decides whether two accesses, of their tags' sizes, may alias.
     pub(super) fn tags(&self) -> impl Fn(TagId, TagId) -> bool {
         |a, b| self.may_alias(Key { tag: a, size: None }, Key { tag: b, size: None })
     }

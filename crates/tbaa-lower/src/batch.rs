@@ -31,10 +31,10 @@ struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// True for a fixed tag that does not alias everything. A new class need not alias it if its
-    /// memory is private: no other module accesses private memory.
+    /// True for a fixed tag that does not alias everything. A new class in private memory need not
+    /// alias it: no other module accesses private memory.
     foreign: bool,
-    /// True if a new class in shared memory must be an ancestor or descendant of its node. For
+    /// True if a new class in shared memory must be above or below this tag's node. For
     /// other nodes, the place that all modules choose for the class ensures this.
     moves_shared: bool,
     scope: Option<u32>,

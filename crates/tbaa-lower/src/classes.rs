@@ -62,7 +62,7 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of these accesses, which never grow. Their names contain a fingerprint
+    /// Returns the classes of exactly these accesses; add no more. The names contain a fingerprint
     /// of the accesses and of the pairs that may alias, so equal names mean equal classes.
     ///
     /// # Errors

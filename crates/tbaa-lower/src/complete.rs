@@ -3,8 +3,8 @@
 //! A forest expresses that two members may alias if one is an ancestor of the other: they are
 //! *comparable*. Its cost is the number of pairs of sources (accesses; a member has several) that
 //! are comparable but not related. Any order of the members gives a forest: the first of a
-//! connected set is the ancestor of the rest, whose parts follow the same way. No forest with
-//! related pairs comparable, and ancestors first in this order, has fewer comparable pairs.
+//! connected set is the ancestor of the rest, whose parts follow the same way. Of the forests
+//! with all related pairs comparable and ancestors first in this order, it costs least.
 //!
 //! Two forests are made, and the cheaper one is used. The first has the given order, that of a
 //! forest known to be valid. In the second, the member with the most relations is on top. In small
@@ -45,7 +45,7 @@ impl<'r> Completer<'r> {
         Completer { relation, rank, degrees, inside, parts: Parts::new(relation) }
     }
 
-    /// Returns a cheap forest over a set of members, which is in ascending order.
+    /// Returns a cheap forest over the members in `set`, which must be in ascending order.
     pub(super) fn complete(&mut self, set: &[u32]) -> Completion {
         if let &[one] = set {
             return Completion { forest: vec![(one, None)], cost: 0 };

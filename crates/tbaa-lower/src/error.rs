@@ -15,7 +15,7 @@ pub enum LowerError {
         /// The rule that the earlier sources were lowered with.
         before: AliasRule,
     },
-    /// Sources cannot be added to a lowering whose lineage has no name.
+    /// Sources cannot be added later to a lowering whose lineage has no name.
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
     /// A source that was lowered as [private](super::Source::private) memory is requested as shared

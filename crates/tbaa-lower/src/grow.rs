@@ -25,7 +25,7 @@ impl Lowering {
     /// change an earlier tag. With the previous call's oracle, a call takes time linear in the
     /// added sources and those that they may alias. With another oracle, or for a source with its
     /// own size, all existing sources are compared. Known sources are skipped. Some pairs need a
-    /// search. When the searches have taken 2^23 steps, and 2^10 for each node, the remaining pairs
+    /// search. When the searches have taken 2^23 steps plus 2^10 for each node, the remaining pairs
     /// count as aliasing; [`Loss::unsearched`](super::Loss::unsearched) reports this.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl Lowering {
         self.loss.pairs += found.saturating_sub(may);
     }
 
-    /// Names each node from index `kept` on after the first source at it.
+    /// Gives each node, from index `kept` to the last, the name of the first source at it.
     pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
         let unique = self.unique_name("node");
         for (key, entry) in entries {

@@ -26,7 +26,7 @@
 //! lowering.lower(&oracle, [gc, n, tt, func])?;
 //! assert_eq!(lowering.lost().pairs, 0);
 //!
-//! LLVM 22's answers on the lowered tags:
+//! // LLVM 22's answers on the lowered tags:
 //! let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
 //! assert!(llvm.may_alias(lowering.tag(gc), lowering.tag(n)), "one word of memory");
 //! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(tt)));

@@ -84,7 +84,7 @@ pub enum LoadError {
     /// The saved lowering was changed or truncated.
     #[error("a saved lowering that is damaged ({0}): lower again, under a new lineage")]
     Damaged(&'static str),
-    /// Under rule `llvm`, the saved tags do not give the same answers as their sources.
+    /// LLVM would reject a saved tag, or answer `NoAlias` for sources that may alias.
     #[error(
         "a saved lowering whose tags do not answer as its sources do: lower again, under a new \
          lineage"
@@ -99,8 +99,8 @@ pub enum LoadError {
 }
 
 impl Saved<'_> {
-    /// Renames the lineage (the name of a system of tags), so that it can diverge from the saved
-    /// one. It gets another root, and modules of the two may be linked.
+    /// Renames the lineage, so that this copy can be continued independently of the saved lowering.
+    /// The copy gets another root, and modules tagged by either of them may be linked.
     ///
     /// A lowering with fixed tags keeps the root that it shares with other code. All forks have the
     /// nodes of the private sources that were saved. New sources always count as shared, because

@@ -58,7 +58,7 @@ pub struct Scopes {
     pub(super) entries: usize,
 }
 
-/// A list of scopes: all scopes below `end` with the same root, except those in `but`.
+/// A list of scopes: all with an index below `end` and the same root, except those in `but`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct List {
@@ -130,7 +130,7 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the `!noalias` scopes of a call: all scopes that it does not touch. The call makes
+    /// Returns the `!noalias` scopes of a call: those with no access that it may alias. It makes
     /// the accesses `touched`, and other accesses only to memory that no other code can access. It
     /// is in no scope itself.
     ///

@@ -15,7 +15,7 @@ use tbaa::{Access, Graph, Oracle, Size, TagId};
 /// # let int = b.scalar_type("int", root).unwrap();
 /// # let tag = b.struct_tag(int, int, 0).unwrap();
 /// assert_eq!(Source::from(tag).size, None);
-/// A vector of four elements, with the tag of its first element.
+/// // A vector of four elements, with the tag of its first element.
 /// assert_eq!(Source::sized(tag, 16).size, Some(tbaa::Size::Bytes(16)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -54,7 +54,7 @@ pub struct Code {
     /// The function's name.
     #[serde(rename = "measured")]
     pub function: String,
-    /// The functions that are inlined in it, by debug information; `None` without it.
+    /// The functions that are inlined in it, or `None` if there is no debug information.
     pub inlined: Option<BTreeSet<String>>,
     /// A hash of its instructions, without names and metadata.
     pub code: String,
@@ -148,7 +148,7 @@ impl<'t> Runs<'t> {
     }
 
     /// Returns the queries that reach the type-based analysis because no other analysis has an
-    /// answer. All are answered.
+    /// answer. No answer is suppressed.
     ///
     /// # Errors
     ///

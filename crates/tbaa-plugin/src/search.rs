@@ -1,6 +1,6 @@
 //! Finds the type-based answers that change LLVM's code.
 //!
-//! For each function, the search finds a smallest set of answers with which LLVM makes the same
+//! For each function, the search finds a minimal set of answers with which LLVM makes the same
 //! code. It suppresses a group of answers. If the code does not change, they are worth nothing;
 //! otherwise it tries both halves. Each of the remaining answers changes the code if it is
 //! suppressed. Functions that cannot affect each other's code are tried in the same run.
@@ -17,7 +17,7 @@ pub struct Worth {
     pub function: String,
     /// The two tags that the suppressed answer is about.
     pub pair: Pair,
-    /// The change of the code without the answer, summed over all functions whose code differs.
+    /// The change without the answer, in the function or, if it is inlined everywhere, its callers.
     pub loss: Loss,
 }
 
@@ -87,7 +87,7 @@ pub struct Found {
     pub all: BTreeMap<String, Code>,
     /// The code of each function without any answer.
     pub none: BTreeMap<String, Code>,
-    /// The answers that change code. With only these, LLVM makes the same code.
+    /// The answers that change code if they are suppressed.
     pub worth: Vec<Worth>,
     /// Functions whose search the limit of runs cut off. All their untried answers are allowed.
     pub open: BTreeSet<String>,

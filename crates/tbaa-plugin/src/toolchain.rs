@@ -70,8 +70,8 @@ impl Error {
 
 impl Toolchain {
     /// Finds LLVM 22 with `$LLVM_CONFIG`, or else `llvm-config-22` or `llvm-config`. Compiles the
-    /// plugin with `$CXX`, or else LLVM's `clang++` or `c++`, unless the folder `cache` has it from
-    /// before.
+    /// plugin with `$CXX`, or else LLVM's `clang++` or `c++`, unless the folder `cache` has it.
+    ///
     /// # Errors
     ///
     /// Returns an error if there is no LLVM 22, or if the plugin cannot be compiled.
@@ -113,9 +113,9 @@ pub fn cache() -> Result<PathBuf, Error> {
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Creates a folder that only this user may write to. Checks that no other user owns it or its
-/// parents, or could replace it. Returns its path without symbolic links, because another user may
-/// own a link on the path and change it later.
+/// Creates a folder that only this user may write to. Checks that this user owns it, that this user
+/// or root owns its parents, and that others cannot replace it. Returns its path without symbolic
+/// links, because another user may own a link on the path and change it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

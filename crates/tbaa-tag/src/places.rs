@@ -1,4 +1,4 @@
-//! Finds the struct member that each access of a module is to.
+//! Finds the struct member that each load or store of a module accesses.
 
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Def, Global, Module, Opcode, Sizes};

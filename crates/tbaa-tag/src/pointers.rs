@@ -10,10 +10,10 @@ use crate::error::Untagged;
 /// The largest number of `getelementptr`s and casts that are followed.
 const LONGEST: usize = 64;
 
-/// A function, with the pointers whose origin cannot be followed.
+/// A function, with the pointers at which no path of `getelementptr`s may begin.
 pub(crate) struct Pointers<'f, 't> {
     pub(crate) function: &'f Function<'t>,
-    /// Pointers from a `phi`, `select` or `freeze` that may point into the middle of an object.
+    /// Pointers that may point inside an object; empty if no `phi`, `select` or `freeze` exists.
     inside: HashSet<Value>,
 }
 
@@ -93,8 +93,8 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
     matches!(function.operands(inst), &[_, index] if function.def(index) == Def::Integer(0))
 }
 
-/// Returns the results of `phi`, `select` and `freeze` that may point into the middle of an object.
-/// Pointers that are only moved by whole objects do not count.
+/// Returns the pointers that may point into the middle of an object, or none if the function has no
+/// `phi`, `select` or `freeze`. Pointers that are only moved by whole objects do not count.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|inst| joins(inst.opcode)) {

@@ -10,7 +10,7 @@ use crate::options::Options;
 /// The greatest nesting depth of types that is examined.
 const DEEPEST: usize = 64;
 
-/// The largest length in bytes of a base type's name that lists all members.
+/// The largest length in bytes of a list of members. In a longer one, a hash replaces the first.
 const NAME: usize = 60;
 
 /// The structure of a type, without its name. Inner types are indices of other shapes.
@@ -130,7 +130,7 @@ impl<'c> Shapes<'c> {
                 TypeKind::Pointer { address_space: 0, .. } => "ptr".to_owned(),
                 TypeKind::Pointer { address_space: space, .. } => format!("ptr addrspace({space})"),
                 TypeKind::Primitive(_) | TypeKind::Int(_) => self.context.display(ty).to_string(),
-                // Only the size matters of a vector, or of a type that the target defines.
+                // For a vector, or a type that the target defines, only the size matters.
                 _ => format!("{} opaque bytes", size.min),
             }),
         };

@@ -40,7 +40,7 @@ pub(super) struct Record {
 ///
 /// Every type except identified structs is stored once: two ids are equal exactly if the types are
 /// equal. Each identified struct is a separate type. It is opaque until [`Context::set_body`],
-/// which changes no other type's id. Names are unique: a struct whose name is already used gets a
+/// which changes no ids. Names are unique: a struct whose name is already used gets a
 /// suffix `.N`. Methods panic if a type is from another context, unless they return
 /// [`TypeError::ForeignId`].
 ///
@@ -82,8 +82,8 @@ pub struct Context {
     pub(super) numbered: Vec<u32>,
     /// Opaque structs that another type contains. Only completing one of these can close a cycle.
     pub(super) held: HashSet<u32>,
-    /// True if the context has the merged types of several modules, without completing opaque
-    /// structs. Then the numbers in names have no meaning.
+    /// True if the context has the merged types of several modules, with opaque structs left as
+    /// they were. Then the numbers in names have no meaning.
     #[cfg_attr(not(feature = "equal"), expect(dead_code))]
     pub(super) is_part: bool,
 }

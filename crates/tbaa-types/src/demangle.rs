@@ -49,7 +49,7 @@ pub fn folded(name: String) -> String {
     shorter
 }
 
-/// Replaces template arguments that are nested inside more than `deepest` others. Returns `None` if
+/// Replaces template arguments that are nested inside at least `deepest` others. Returns `None` if
 /// the brackets do not match.
 fn cut(name: &str, deepest: usize) -> Option<String> {
     let mut out = String::new();

@@ -133,8 +133,8 @@ impl<'t> Tokens<'t> {
         self.eat_word(wanted.as_bytes())
     }
 
-    /// Reads an integer. One of more than 64 bits is read as 2^64-1, which fails every later range
-    /// check.
+    /// Reads an integer, or returns `None` if no digit is next. An integer of more than 64 bits is
+    /// read as 2^64-1.
     pub(super) fn integer(&mut self) -> Option<u64> {
         self.skip();
         let rest = &self.text[self.at..];

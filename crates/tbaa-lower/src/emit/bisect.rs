@@ -19,7 +19,7 @@ use tbaa::parts::fnv;
 /// let kept: Vec<_> = ["f 0", "f 1", "g 0"].map(|name| bisect.keep(name)).into();
 /// assert_eq!(kept, [true, true, false]);
 ///
-/// Extending a pattern by `0` and by `1` splits the tags that it keeps.
+/// // Extending a pattern by `0` and by `1` splits the tags that it keeps.
 /// let keeps = |pattern| Bisect::hash(pattern).unwrap().keep("f 0");
 /// assert_eq!(keeps("1"), keeps("01") || keeps("11"));
 /// ```
@@ -150,7 +150,7 @@ impl Bisect {
     }
 
     /// Returns whether the attachment requested last is the last one that is kept. It is the
-    /// culprit if the program works with a limit one lower.
+    /// culprit if the program fails with this limit and works with the next lower one.
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.last)
     }

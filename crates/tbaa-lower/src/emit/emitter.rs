@@ -61,9 +61,9 @@ fn own_size(access: &Access) -> String {
 
 /// Emits metadata nodes into a [`Sink`], which creates them. Each node is emitted once.
 ///
-/// The emitter owns the sink, and its cache lives as long. So a sink that borrows its LLVM context,
-/// like those of `tbaa-inkwell`, cannot be confused with one for a newer context at the same
-/// address. One emitter may emit several graphs, such as a program's own and its lowered one.
+/// The emitter owns the sink, so its cached nodes are never used with another sink, such as one for
+/// a newer LLVM context at the same address. One emitter may emit several graphs, such as a
+/// program's own and its lowered one.
 #[derive(Clone, Debug)]
 pub struct Emitter<S: Sink> {
     pub(super) sink: S,

@@ -30,7 +30,7 @@
 //! "#
 //! );
 //!
-//! The next tag adds one node to those emitted before.
+//! // The next tag adds one node to those emitted before.
 //! let constant = graph.builder().immutable_struct_tag(int, int, 0)?;
 //! emitter.tag(&graph, constant).unwrap();
 //! assert_eq!(emitter.sink_mut().take(), "!3 = !{!1, !1, i64 0, i64 1}\n");

@@ -31,7 +31,7 @@ impl Label {
                 let name = canonical_name(context.name(ty).unwrap_or_default());
                 Label::Named(name.into(), packed, count)
             }
-            // Struct names do not count here, nor does it matter whether there is one.
+            // Struct names do not count here; a struct with a name may equal one without.
             Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
             Symbol::Target { .. } => match context.kind(ty) {
                 TypeKind::Target { name, ints, .. } => {

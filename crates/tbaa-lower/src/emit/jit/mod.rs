@@ -46,11 +46,11 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// let [base, number, kind] = &places[..] else { unreachable!() };
 /// assert_eq!((base.place().offset, kind.place().size), (8, 2));
 ///
-/// Any sink can receive the nodes; this one writes text.
+/// // Any sink can receive the nodes; this one writes text.
 /// let mut emitter = Emitter::new(TextSink::default());
 /// assert!(emitter.attachments(base.nodes())?.tag.is_some());
 ///
-/// A type may be added later.
+/// // A type may be added later.
 /// jit.define(Record::structure("Proto").field("code", "int *").field("size", "int"))?;
 /// let size = jit.place("Proto.size")?;
 /// assert!(!jit.oracle().may_alias(size.place().tag, number.place().tag));
