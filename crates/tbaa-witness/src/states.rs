@@ -445,9 +445,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// If a granule has only characters, makes `site` the writer of all its bytes. Otherwise removes
-/// the characters: only a pointer contradicts a character, and a pointer fills the granule. Without
-/// this, text would have a combination for every four writers.
+/// If `site` writes characters and the granule held nothing else, makes it the writer of all bytes.
+/// If there are other types, removes the characters: only a pointer contradicts a character, and it
+/// fills the granule. Otherwise text would have a combination for every four writers.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
