@@ -344,8 +344,8 @@ impl<B, F> Clone for TypedPath<B, F> {
 
 impl<B, F> Copy for TypedPath<B, F> {}
 
-/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator can use it
-/// with its own Rust types, and resolves it only once.
+/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator resolves a
+/// path once, and keeps the handle for all accesses to it.
 pub struct Handle<B, F> {
     place: Place,
     marker: PhantomData<fn(B) -> F>,

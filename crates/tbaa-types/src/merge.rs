@@ -248,7 +248,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Returns, for each type that `bodies` reach, whether it cannot contain itself.
+/// Returns, for each type in `bodies`, at any depth, true if it does not contain itself.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,

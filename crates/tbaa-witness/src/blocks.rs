@@ -172,7 +172,7 @@ fn number_of(caller: usize) -> u16 {
 /// Returns the start and size of the block that contains an address. If the address is in a
 /// mapping, returns the part of it from the address on.
 ///
-/// Blocks that begin more than [`NEAR`] bytes before the address are not found.
+/// Heap blocks that begin more than [`NEAR`] bytes before the address are not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),

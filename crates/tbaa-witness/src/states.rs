@@ -205,7 +205,7 @@ impl Event {
         if !self.reads {
             return State { writer: self.site, reader: 0 };
         }
-        // The first reader is not replaced by another with the same tag.
+        // A reader of constant memory stays, and so does one with this site's tag and size.
         let stays = sites::is_constant(state.reader)
             || !sites::is_constant(self.site)
                 && (!sites::remembers_readers()
@@ -294,8 +294,8 @@ impl Event {
 }
 
 impl Event {
-    /// Returns the number of bytes after `from` in this access that have the same earlier access
-    /// `first`, so that one report is enough for all.
+    /// Returns the number of this access's bytes, from `from` on, whose earlier access has the tag
+    /// and size of `first`, so that one report is enough for all.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
             Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),

@@ -221,7 +221,7 @@ impl TaggedTypes {
     }
 
     /// Returns an access of `size` bytes to a path. The size may be larger than that of the path's
-    /// type, for a vector that begins there. It is unknown if it is known only at run time.
+    /// type, for a vector that begins there. Pass [`Size::Unknown`] if only the run time knows it.
     ///
     /// For consecutive whole elements, such as a fill of an array, use the element's tag without a
     /// size ([`Place::run`]). The bytes after an object of the path's first type may have any type,
