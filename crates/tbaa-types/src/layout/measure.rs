@@ -334,7 +334,7 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Returns a type of `bits` bits, aligned as in the table, or else to its bytes' next power of two.
+/// Measures a type of `bits` bits. If the table lacks it, it is aligned to a power of two of bytes.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
     // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);
