@@ -80,11 +80,11 @@ impl Access {
 
     /// Returns the access of an instruction that touches `width` bytes and has a tag of `graph`.
     ///
-    /// The width normally becomes the access's size. It does not if the instruction touches several
-    /// whole elements, as a vector of array elements does: then the access has the element's tag
-    /// and size. The old format does not record elements. With an old-format tag, a width that fits
-    /// into the tag's field means the field or its elements, and gives no size. The same holds for
-    /// any width if LLVM's search from the base type does not reach the access type, as in a union.
+    /// A width larger than the tag's size becomes the access's size. But if the instruction touches
+    /// several whole elements, as a vector of array elements does, the access has the element's
+    /// size. The old format does not record sizes. With an old-format tag, the access gets no size
+    /// if the width fits into the tag's field, or if LLVM's search from the base type does not
+    /// reach the access type, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -161,7 +161,7 @@ impl From<Option<TagId>> for Access {
 }
 
 /// Returns the largest number of bytes that consecutive elements at a tag's offset can have: the
-/// size of the field that LLVM finds. In the old format, the bytes before the next field of any
+/// size of the field that LLVM finds; in the old format, the distance to the next field of any
 /// aggregate on the path. Returns `None` if LLVM does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
@@ -169,7 +169,7 @@ fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     while ty != tag.access {
         let node = graph.ty(ty);
         let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
-            // A scalar is also of its ancestors' types.
+            // A scalar of the old format also counts as each of its ancestors.
             return (old && node.kind() == TypeKind::Scalar && rest == 0).then_some(room);
         };
         let next = || node.fields().map(|field| field.offset).find(|&offset| offset > rest);

@@ -8,8 +8,7 @@ use crate::table::HashSet;
 pub(super) const LIMIT: usize = 1 << 16;
 
 /// Returns whether a path from `base` ends at `access` at `offset` bytes. The path may use any
-/// member of a union. An array element's index may be part of the offset or not. Returns `None` if
-/// [`LIMIT`] is exceeded.
+/// member of a union, and any element of an array. Returns `None` if [`LIMIT`] is exceeded.
 pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> Option<bool> {
     // Nearly all paths are those that LLVM would follow.
     if last_fields(graph, base, access, offset) {

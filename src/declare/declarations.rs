@@ -339,13 +339,13 @@ impl Declarations {
         self.name(&name, id)
     }
 
-    /// Declares memory of a runtime that no access to other memory may alias, except one to C's
-    /// `char`: a linear memory, a stack, a table, the numbers' arrays. Access it by the path
-    /// `*name`. An access may touch any number of its elements. The element type `"char"` means
+    /// Declares a region: memory of a runtime, such as a linear memory, a stack or a table. An
+    /// access to it may alias only accesses to it and to C's `char`. Write the path `*name` for
+    /// such an access, which may touch any number of elements. The element type `"char"` means
     /// bytes that hold anything, at any alignment.
     ///
     /// If two regions may be the same object, as imports may, declare one region, and give it a
-    /// second name with [`Declarations::alias`]. An equal region that exists is no error.
+    /// second name with [`Declarations::alias`]. Declaring an equal region again is no error.
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Target};

@@ -309,8 +309,8 @@ impl Declarations {
 }
 
 impl RecordDecl {
-    /// Returns what differs from the record's first declaration, or `None`. `old` and `new` are the
-    /// sizes and alignments of both.
+    /// Returns what differs from the record's first declaration, or `None`. `old` is the size and
+    /// alignment of that declaration, and `new` of this one.
     fn change_from(
         &self,
         before: &RecordDecl,

@@ -85,8 +85,8 @@ impl Declarations {
         })
     }
 
-    /// Returns the atomic type for `of`. Up to 16 bytes, its size and alignment are rounded up to a
-    /// power of two.
+    /// Returns the atomic type for `of`. If `of` has at most 16 bytes, its size is rounded up to a
+    /// power of two, and the alignment is at least this size.
     pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Atomic, of, |types| {
             let &Decl { size, align, .. } = types.decl(of);

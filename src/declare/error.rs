@@ -4,8 +4,8 @@ use super::DeclId;
 use crate::builder::BuildError;
 use crate::nearest::hint;
 
-/// The reason why a declaration or a path was refused. Nothing is changed, but types that its text
-/// names as `struct X` may have been forward-declared.
+/// The reason why a declaration or a path was refused. Although it was refused, types inside it may
+/// be declared, and so may types that its text names as `struct X`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
@@ -149,7 +149,7 @@ pub enum DeclareError {
         /// The mistake.
         reason: String,
     },
-    /// More than 2^32 declarations, or a type of 2^56 bytes or more.
+    /// 2^32 declarations or more, or a type of 2^56 bytes or more.
     #[error("{place}: too large: types have less than 2^56 bytes")]
     TooLarge {
         /// The thing that is too large: the type, or "declarations".

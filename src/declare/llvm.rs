@@ -1,4 +1,4 @@
-//! Returns declared types as LLVM types: `%struct.Node = type { ptr, i32 }`.
+//! Makes LLVM types for declared types: `%struct.Node = type { ptr, i32 }`.
 
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};

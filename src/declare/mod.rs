@@ -73,8 +73,8 @@ pub use target::Target;
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
 /// - `#[tbaa(ty = "long long")]`: the C type, which must have the same size.
 /// - `#[tbaa(char)]`: bytes that any access may alias, whatever the Rust type is. For 8 bytes this
-///   is a struct `char_8`. With `ty = "char"` instead, an access is only to a member of the
-///   struct that has the attribute, not to other objects.
+///   is a struct `char_8`. With `ty = "char"` instead, an access to the member may alias accesses
+///   to the struct that contains it, but none to other objects.
 /// - `#[tbaa(immutable)]`: the member is never modified while it can be read.
 /// - `#[tbaa(skip)]`: padding. A copy of the struct may lose its bytes, and no tagged access may
 ///   touch it. If this is not so, write `char`.
@@ -106,8 +106,8 @@ pub use target::Target;
 pub use tbaa_derive::Tbaa;
 /// Makes a path from a type and steps: `.member`, `->member` after a pointer, and `[3]`, `[*]` or
 /// `[i]` for elements of an array or of a pointer's target. Members have the names that the derive
-/// declares. Steps to members with `char` or `ty` or of size 0, and all steps after them, are
-/// checked only when the path is resolved.
+/// declares. Steps to members of size 0 or with the attribute `char` or `ty`, and all steps after
+/// them, are checked only when the path is resolved.
 ///
 /// ```
 /// use tbaa::declare::{Tbaa, TypedPath, path};

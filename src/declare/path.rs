@@ -259,7 +259,7 @@ impl Declarations {
         &text[..text.find(ends).unwrap_or(text.len())]
     }
 
-    /// Adds the steps that lead to the member of this name, which may contain `Base::`.
+    /// Extends a path by the steps to the member called `name`, which may contain `Base::`.
     fn to_member(&self, resolved: &mut ResolvedPath, done: &str, mut name: &str) -> Result<()> {
         if let Some((base, member)) = name.rsplit_once("::") {
             self.to_base(resolved, base)?;
@@ -293,7 +293,7 @@ impl Declarations {
         resolved.steps.extend(field.map(|field| (Step::Field { record, index }, field.ty)));
     }
 
-    /// Adds the steps that lead to a direct or indirect base class. The search is breadth first.
+    /// Extends a path by the steps to the nearest direct or indirect base class called `name`.
     fn to_base(&self, resolved: &mut ResolvedPath, name: &str) -> Result<(), DeclareError> {
         let from = resolved.end();
         // Each class found, with the class derived from it and the index of the base in that class.

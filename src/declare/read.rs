@@ -49,7 +49,7 @@ impl Declarations {
     ///
     /// # Panics
     ///
-    /// If `id` belongs to other declarations. This holds for all functions here.
+    /// If `id` belongs to other declarations. The other functions of this file then panic too.
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }

@@ -204,7 +204,7 @@ like_c! {
     atomic::AtomicUsize = "uintptr_t",
 }
 
-/// Where C aligns `int64_t` to 4 bytes, as on 32-bit x86 Linux, declaring these returns an error.
+/// Declaring these types fails where C aligns `int64_t` to 4 bytes, as on 32-bit x86 Linux.
 #[cfg(target_has_atomic = "64")]
 mod wide {
     use super::{DeclId, Declarations, DeclareError, Tbaa, as_in_rust, atomic};
@@ -305,7 +305,7 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
     }
 }
 
-/// A path from a Rust type `B` to a member of type `F`. The Rust compiler checks that it exists.
+/// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
 ///
 /// ```
 /// use tbaa::declare::TypedPath;
@@ -344,8 +344,8 @@ impl<B, F> Clone for TypedPath<B, F> {
 
 impl<B, F> Copy for TypedPath<B, F> {}
 
-/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator can use it
-/// with its own Rust types, and resolves it only once.
+/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator resolves a
+/// path once, and keeps the handle for all accesses to it.
 pub struct Handle<B, F> {
     place: Place,
     marker: PhantomData<fn(B) -> F>,

@@ -128,7 +128,7 @@ pub enum TypeKind<'c> {
         /// True for a function with variable arguments.
         var_arg: bool,
     },
-    /// `{ i32, float }`: a struct without a name. Two with the same elements are the same type.
+    /// `{ i32, float }`: a struct without a name, which its elements and its packing identify.
     Literal {
         /// The types of the elements.
         elements: &'c [Type],
@@ -139,7 +139,7 @@ pub enum TypeKind<'c> {
     Identified {
         /// The name, unique in the context; `None` for a struct that prints as `%0`, `%1`, ...
         name: Option<&'c [u8]>,
-        /// The types of the elements; `None` while it is opaque.
+        /// The types of the elements; `None` while the struct is opaque.
         body: Option<&'c [Type]>,
         /// Says whether elements are padded.
         packing: Packing,

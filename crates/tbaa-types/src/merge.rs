@@ -182,7 +182,7 @@ impl MergedTypes {
     }
 }
 
-/// The limit of rounds that compare bodies. If some still differ then, all opaque structs stay.
+/// The limit of rounds that compare bodies. If it is reached, all opaque structs stay opaque.
 const MAX_ROUNDS: usize = 16;
 
 /// The opaque structs of a name, and the structs with that name and a body.
@@ -248,7 +248,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Returns, for each type that `bodies` reach, whether it cannot contain itself.
+/// Returns, for each type in `bodies`, at any depth, true if it does not contain itself.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,
@@ -279,8 +279,8 @@ fn ends<'c>(
     ends
 }
 
-/// The limit of steps to sort types, beyond 64 for each type and part. Types of one name that
-/// differ only at depth n need n rounds.
+/// This number, plus 64 for each type and part, limits the steps to sort types. Types of one name
+/// that differ only at depth n need n rounds.
 const STEPS: usize = 1 << 22;
 
 /// Returns the classes in an order that depends only on the types: by kind and name, then by the

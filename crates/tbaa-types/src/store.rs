@@ -226,7 +226,7 @@ impl Context {
         }
     }
 
-    /// Returns an error for types in `refused`, functions if `functions` is set, and foreign ids.
+    /// Checks that no type is in `refused`, a function (if `functions` is set) or a foreign id.
     pub(super) fn refuse(
         &self,
         types: &[Type],

@@ -15,7 +15,7 @@ static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER
 const CALLER_COUNT: usize = SPARE as usize;
 /// The number of slots that are tried for a new caller. If all are used, it becomes unknown.
 const PROBES: usize = 16;
-/// The limit, for a report, of the bytes before an address in which its block's start is searched.
+/// For a report, the limit of the distance in bytes from a block's start to an address in it.
 const MAX_BLOCK: usize = 64 << 20;
 /// The same limit when speed matters.
 const NEAR: usize = 64 << 10;
@@ -172,7 +172,7 @@ fn number_of(caller: usize) -> u16 {
 /// Returns the start and size of the block that contains an address. If the address is in a
 /// mapping, returns the part of it from the address on.
 ///
-/// Blocks that begin more than [`NEAR`] bytes before the address are not found.
+/// Heap blocks that begin more than [`NEAR`] bytes before the address are not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),
@@ -200,7 +200,7 @@ pub(crate) fn owner(address: usize) -> String {
         return format!("in {name}, a variable of the program");
     }
     let here = std::ptr::from_ref(&address).addr();
-    // A thread's stack has 8 MiB. Addresses further away are on other threads' stacks.
+    // A stack usually has 8 MiB. Addresses further away may be on other threads' stacks.
     if address.abs_diff(here) < 8 << 20 {
         "on the stack".to_owned()
     } else {

@@ -51,7 +51,7 @@ const KINDS: Range<usize> =
     ENTRIES.end..ENTRIES.end + (layout::MAX_SITES as usize + 1) * size_of::<AtomicU32>();
 const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 
-/// The number of reserved bytes, and below it the number of those that may be touched.
+/// The number of reserved bytes. Of these, [`USABLE`] bytes may be touched.
 pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
 pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 

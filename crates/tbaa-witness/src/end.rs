@@ -1,5 +1,5 @@
 //! Writes the summary when the program ends, as text, JSON and SARIF: the number of reports of each
-//! kind (the same two tags in the same order), and the unknown functions that were called.
+//! kind (with the same two tags in one order), and the unknown functions that were called.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -54,7 +54,7 @@ from_caller!(posix_memalign => posix_memalign_from, "rcx");
 /// Records a new block and its requested bytes, clears its shadow memory, and returns the block.
 fn allocated(block: *mut u8, asked: usize, caller: usize) -> *mut u8 {
     if !block.is_null() {
-        // Clearing whole granules (of 4 bytes) takes no lock: this library's may be held.
+        // Clearing whole granules (of 4 bytes) takes no lock: this thread may hold one.
         shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
         blocks::mark(block, asked, caller);
     }
@@ -419,8 +419,8 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// Calls the C library's function, after recording that the program has a second thread. The C
-/// library does not call [`pthread_create`] for it.
+/// Calls the C library's function, after recording that the program has a second thread. That
+/// function does not call [`pthread_create`].
 ///
 /// # Safety
 ///

@@ -135,8 +135,8 @@ pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 
-/// Called after a string was printed to `address`. It has at most `most` bytes, including its
-/// terminating 0.
+/// Called after a string was printed to `address`. The string has at most `most` bytes, including
+/// its terminating 0.
 ///
 /// # Safety
 ///
@@ -169,8 +169,8 @@ pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
 }
 
-/// Tells the library that code without instrumentation has written `size` bytes or is about to. The
-/// library clears what it has recorded for them.
+/// Tells the library that code without instrumentation has written, or will now write, `size`
+/// bytes. The library clears what it has recorded for them.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_witness_wrote(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);

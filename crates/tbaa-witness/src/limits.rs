@@ -74,7 +74,7 @@ impl Limit {
             -1
         };
         let Some(mut own) = self.own.take() else { return fail(libc::EAGAIN) };
-        // The kernel's own check would see other values.
+        // The kernel cannot check this: it gets other values.
         if new.is_some_and(|new| new.rlim_cur > new.rlim_max) {
             return fail(libc::EINVAL);
         }

@@ -66,8 +66,7 @@ pub(crate) fn is_shared(address: usize) -> bool {
     maps.lines().any(|line| has(line) == Some(true))
 }
 
-/// Reads words of the program's memory. Returns `None` for a page that the program has protected or
-/// unmapped.
+/// Reads words of the program's memory, except in pages that the program has protected or unmapped.
 pub(crate) struct Words {
     /// The address of the page that was read last.
     page: usize,
@@ -108,7 +107,7 @@ struct Free {
     /// The free blocks of each size, beginning with [`SMALLEST`]. A free block begins with the
     /// address of the next one.
     lists: [*mut u8; CLASSES],
-    /// The start of the last chunk's unused part, and its number of bytes in `left`.
+    /// The start of the last chunk's unused part, which has `left` bytes.
     chunk: *mut u8,
     left: usize,
 }

@@ -1,6 +1,6 @@
 //! Writes reports: two accesses, and why their tags say that they cannot overlap. Reports are of
-//! one kind if their accesses have the same two tags. The first is written when it happens, and
-//! later ones are only counted. A *site* is an access instruction.
+//! one kind if their accesses have the same two tags. The first report of a kind is written at
+//! once, and later ones are only counted. A *site* is an access instruction.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -205,7 +205,7 @@ impl Event {
         if !self.reads {
             return State { writer: self.site, reader: 0 };
         }
-        // The first reader is not replaced by another with the same tag.
+        // A reader of constant memory stays, and so does one with this site's tag and size.
         let stays = sites::is_constant(state.reader)
             || !sites::is_constant(self.site)
                 && (!sites::remembers_readers()
@@ -294,8 +294,8 @@ impl Event {
 }
 
 impl Event {
-    /// Returns the number of bytes after `from` in this access that have the same earlier access
-    /// `first`, so that one report is enough for all.
+    /// Returns the number of this access's bytes, from `from` on, whose earlier access has the tag
+    /// and size of `first`, so that one report is enough for all.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
             Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),
@@ -445,9 +445,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// If a granule has only characters, makes `site` the writer of all its bytes. Otherwise removes
-/// the characters: only a pointer contradicts a character, and a pointer fills the granule. Without
-/// this, text would have a combination for every four writers.
+/// If `site` writes characters and the granule held nothing else, makes it the writer of all bytes.
+/// If there are other types, removes the characters: only a pointer contradicts a character, and it
+/// fills the granule. Otherwise text would have a combination for every four writers.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));

@@ -185,8 +185,8 @@ impl TaggedTypes {
     }
 }
 
-/// Returns whether a scalar has an ancestor with the same name as `above` in another graph. Returns
-/// false if `above` is `char`, which is an ancestor of all scalars.
+/// Returns whether a scalar of `graph` has an ancestor with the name of `above`, a type of
+/// `others`. Returns false if `above` is `char`, which is an ancestor of all scalars.
 fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {
         return false;

@@ -35,8 +35,8 @@ impl TaggedTypes {
         Ok(Some(graph.builder().struct_copy(&entries)?))
     }
 
-    /// Returns the offset, size and type of each scalar in a type, in ascending order. Returns
-    /// `None` if the type has a flexible array, so that a copy's size is unknown.
+    /// Returns the offset, size and type of each scalar, array and union in a type, in ascending
+    /// order. Returns `None` if the type has a flexible array or more than [`LONGEST`] such parts.
     ///
     /// clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {

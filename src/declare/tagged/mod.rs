@@ -220,8 +220,8 @@ impl TaggedTypes {
         Ok((resolved, tag.ok_or(reason)))
     }
 
-    /// Returns an access to a path with a size of its own. It may be larger than the path's type,
-    /// as a vector that begins there is. An unknown size means one that is known only at run time.
+    /// Returns an access of `size` bytes to a path. The size may be larger than that of the path's
+    /// type, for a vector that begins there. Pass [`Size::Unknown`] if only the run time knows it.
     ///
     /// For consecutive whole elements, such as a fill of an array, use the element's tag without a
     /// size ([`Place::run`]). The bytes after an object of the path's first type may have any type,
@@ -345,8 +345,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the node for a type in the fields of other types. Returns `None` if there is none,
-    /// for instance for an empty struct in the old format.
+    /// Returns the node that stands for a type in the fields of other types. Returns `None` if
+    /// there is none, for instance for an empty struct in the old format.
     ///
     /// # Errors
     ///

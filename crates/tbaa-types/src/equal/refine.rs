@@ -2,8 +2,8 @@
 //! colour, and their edges at each position lead to the same class.
 //!
 //! This is Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton"
-//! (1971). Edges are labelled by their position. A class splits into the nodes that have an edge at
-//! some position into another class, and the rest. Only the smaller half must split others.
+//! (1971). For a class C and a position, each class splits into the nodes whose edge at that
+//! position leads into C, and the rest. Of two halves, only the smaller must become such a C.
 
 use super::automaton::Automaton;
 

@@ -166,7 +166,7 @@ impl Layouts<'_> {
             if parts_known {
                 self.known[next.index()] = Some(self.compute(next));
             } else if self.known[next.index()].is_none() {
-                // A struct that contains itself would find this error. So it has no size.
+                // Until measured, types are unsized: so a struct that contains itself has no size.
                 self.known[next.index()] = Some(Err(LayoutError::Unsized));
                 work.push((next, true));
                 if Context::holds_parts(self.context.symbol(next)) {
@@ -251,7 +251,7 @@ impl Layouts<'_> {
             },
             b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
-                // All fields together: each has `count` bytes, at least 8.
+                // A tuple of fields. Each has a byte for each vector element, at least 8.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
@@ -334,7 +334,7 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Takes the alignments of this width from the table, or else the next power of two of its bytes.
+/// Measures a type of `bits` bits. If the table lacks it, it is aligned to a power of two of bytes.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
     // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);

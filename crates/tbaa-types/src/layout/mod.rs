@@ -134,7 +134,7 @@ const FLOATS: [PrimitiveSpec; 4] =
     [spec(16, 2, 2), spec(32, 4, 4), spec(64, 8, 8), spec(128, 16, 16)];
 /// The default alignments of vectors. LLVM: `DefaultVectorSpecs`.
 const VECTORS: [PrimitiveSpec; 2] = [spec(64, 8, 8), spec(128, 16, 16)];
-/// The default pointers. LLVM: `DefaultPointerSpecs`.
+/// The default specification of pointers. LLVM: `DefaultPointerSpecs`.
 const POINTER: PointerSpec = PointerSpec {
     address_space: 0,
     bits: 64,
@@ -170,8 +170,8 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the pointers of an address space. If the string does not describe it, returns those
-    /// of address space 0.
+    /// Returns the specification of an address space's pointers. If the string has none, returns
+    /// that of address space 0.
     ///
     /// LLVM: `DataLayout::getPointerSpec`.
     pub fn pointer(&self, address_space: u32) -> &PointerSpec {

@@ -18,7 +18,7 @@ pub struct DataLayoutError {
     reason: &'static str,
 }
 
-/// Values that are checked or used after other specifications were read.
+/// Values that are checked or used once all specifications are read.
 #[derive(Default)]
 struct Seen {
     non_integral: Vec<u32>,
@@ -50,7 +50,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // If the string does not describe it, copy address space 0, including its name.
+            // If the string has no such pointers, copy those of address space 0, with their name.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });

@@ -50,7 +50,7 @@ fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     build_with(source, way, flags, &[])
 }
 
-/// Does the same, and links additional objects.
+/// Like [`build`], but also links additional objects.
 fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> PathBuf {
     let name = source.file_name().unwrap().to_string_lossy().into_owned();
     let out = scratch(&format!("{name}-{way}"));

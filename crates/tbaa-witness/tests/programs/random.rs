@@ -124,8 +124,8 @@ define void @go(i32 %site, ptr %p) {{
         is_below(a, b) || is_below(b, a)
     }
 
-    /// Returns the number of contradicting pairs of sites for each two types, in three maps: for a
-    /// write and a later read, for a read and a later write, and for two writes.
+    /// Returns, for each pair of types, the number of pairs of sites that contradict each other.
+    /// The maps are for a write and a later read, for a read and a later write, and for two writes.
     fn contradictions(&self) -> [BTreeMap<(String, String), u64>; 3] {
         let mut found = [const { BTreeSet::new() }; 3];
         let mut memory = vec![(None, BTreeSet::new()); MEMORY + 16];
