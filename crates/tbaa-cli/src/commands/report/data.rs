@@ -35,7 +35,7 @@ const FUNCTIONS: usize = 2000;
 const LOADS: usize = 400;
 /// The largest number of listed stores and calls that block one load.
 const BLOCKERS: usize = 4;
-/// The largest number of types with a picture, and the largest picture in bytes.
+/// The largest number of types with a picture. A picture has at most `PICTURE` bytes.
 const PICTURES: usize = 40;
 const PICTURE: usize = 30_000;
 
