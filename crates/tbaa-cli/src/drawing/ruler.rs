@@ -99,7 +99,7 @@ impl Ruler {
         Some(self.points.get(column + 1)? - self.points[column])
     }
 
-    /// Returns the first column of a span, and the one after its last. At least one is returned.
+    /// Returns the first column of a span, and the one after its last. The range is not empty.
     pub(super) fn columns(&self, span: &Span) -> (usize, usize) {
         let first = self.points.partition_point(|&point| point <= span.start) - 1;
         let first = first.min(self.len() - 1);

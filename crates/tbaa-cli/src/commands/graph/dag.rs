@@ -30,7 +30,7 @@ pub(super) enum DrawnKind {
     Scalar,
     /// A box of scalars under one parent, with a row for each.
     Scalars,
-    /// A box of aggregates that have no aggregate as a field and are no type's field, in a row each.
+    /// A box of aggregates that have no aggregate field and are no type's field, in a row each.
     Apart,
     Struct,
     /// An aggregate in which some fields share bytes.
