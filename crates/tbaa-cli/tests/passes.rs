@@ -155,7 +155,7 @@ impl Writer<'_, '_> {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer selects one of two addresses: the access has one class or the other.
+            // A pointer selects one of two addresses: the access has a class for each.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();

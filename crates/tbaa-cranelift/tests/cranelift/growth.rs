@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// A callee without regions loads what its caller stores in one. Until inlined, a call is a fence.
+/// A callee's load without a region reads a caller's store in a region. A call itself is a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();

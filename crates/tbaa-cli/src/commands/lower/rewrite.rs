@@ -10,7 +10,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::printable::printable;
 
-/// Returns a module's accesses to lower: the tag of each, and its size if the tag's size differs.
+/// Returns a module's tags to lower, each with the access's size if the tag's size is smaller.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
