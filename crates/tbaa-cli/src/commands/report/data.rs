@@ -24,7 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The largest number of tags on a page. All limits here are halved if the page is too large.
+/// The largest number of tags on a page. It and other limits are halved if the page is too large.
 pub(super) const TAGS: usize = 3000;
 /// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
@@ -168,7 +168,7 @@ fn short(mut row: Value) -> Value {
 }
 
 impl<'f> Data<'f> {
-    /// Selects the facts for a page. All limits are halved `halvings` times.
+    /// Selects the facts for a page. The numbers of entries are limited, halved `halvings` times.
     pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
         let (graph, names, left_out) = (input.graph(), input.names(), Vec::new());
         let used = &facts.used;
