@@ -39,9 +39,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns precision: the share of the loads with blamed accesses that LLVM removes or hoists once
-/// these access other memory. Returns recall: of the loads that LLVM removes once everything else
-/// accesses other memory, the share for which blaming some accesses explains it.
+/// Returns precision and recall. Precision: LLVM removes or hoists this share of the loads with
+/// blamed accesses once these access other memory. Recall: the blame explains this share of the
+/// loads that LLVM removes once everything else accesses other memory.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))

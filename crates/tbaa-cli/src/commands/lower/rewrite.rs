@@ -87,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines a scope for each access class, and which may alias. Returns the scopes' numbers.
+    /// Defines the access classes' scopes, and which classes may alias. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -115,7 +115,7 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag has none: a gap is padding.
+    /// Defines a `!tbaa.struct` node of lowered tags; `None` if one is missing: a gap is padding.
     fn copy(
         &mut self,
         graph: &Graph,
