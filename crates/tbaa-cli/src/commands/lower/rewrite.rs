@@ -87,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines the access classes' scopes, and which classes may alias. Returns the scopes' numbers.
+    /// Defines scopes for access classes, and which classes may alias. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
