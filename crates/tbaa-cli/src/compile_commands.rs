@@ -40,7 +40,7 @@ pub(crate) fn sources(build: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the folder and flags of the first command that compiles a file. The compiler, the source
-/// and flags about outputs are removed.
+/// and flags such as `-o` and `-Werror` are removed.
 pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> {
     let same = |a: &Path, b: &Path| a == b || a.canonicalize().ok() == b.canonicalize().ok();
     let [file, folder] = [source, build].map(printable_path);
@@ -69,7 +69,7 @@ pub(crate) fn of(build: &Path, source: &Path) -> Result<(PathBuf, Vec<String>)> 
     Ok((entry.directory, flags))
 }
 
-/// Flags about outputs: `ALONE` without a value, `WITH_VALUE` with one.
+/// Flags that are removed: `ALONE` without a value, `WITH_VALUE` with one.
 const ALONE: [&str; 12] =
     ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG", "-emit-llvm", "-Werror", "--"];
 const WITH_VALUE: [&str; 5] = ["-o", "-MF", "-MT", "-MQ", "-MJ"];

@@ -40,7 +40,7 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Calls `work` for each input. Reports the failures of unusable inputs, and returns the last one.
+/// Calls `work` for each input. Returns the last failure of an unusable input; reports the others.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,

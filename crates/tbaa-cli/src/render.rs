@@ -18,7 +18,7 @@ use crate::printable::{printable, printable_in_columns};
 /// The number of bytes drawn on each side of a place in its line: more than a terminal shows.
 const WINDOW: usize = 1 << 10;
 
-/// The largest number of unrelated lines between two places that are drawn together.
+/// The largest difference between the line numbers of two places that are drawn together.
 const GAP: usize = 2;
 
 /// A label, with its line from 0.

@@ -39,9 +39,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns precision and recall. Precision: of the loads for which accesses are blamed, those that
-/// LLVM removes or hoists if these access other memory. Recall: of the loads that LLVM removes if
-/// everything else accesses other memory, those that the blame explains.
+/// Returns precision and recall. Precision: LLVM removes or hoists this share of the loads with
+/// blamed accesses once these access other memory. Recall: the blame explains this share of the
+/// loads that LLVM removes once everything else accesses other memory.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
@@ -90,8 +90,8 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
 /// Compares the list of blocked loads with a sample of the loads that survive LLVM's passes. A load
 /// is blocked if LLVM removes or hoists it once everything else accesses other memory.
 /// `TBAA_MODULES` names the modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE`
-/// the size of the sample. Instances of a C++ template share a shortened name if it can be
-/// demangled.
+/// the size of the sample. Loads are compared by their printed names, which instances of a C++
+/// template may share.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

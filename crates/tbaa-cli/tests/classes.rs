@@ -189,8 +189,8 @@ fn program(rng: &mut Rng, lie: bool) -> String {
              br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}\n"
         );
     }
-    // For each pair of functions, a function with unknown pointers calls both. An unoptimised
-    // `main` calls it.
+    // For each pair of functions, a function calls both with pointers that are its parameters. An
+    // unoptimised `main` passes it the slots.
     for pair in [0, 2] {
         let other = pair + 1;
         text += &format!(
@@ -252,7 +252,7 @@ fn random_programs_do_what_they_did() {
             assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
         }
     }
-    // The test would notice a fault: programs whose classes are wrong behave differently.
+    // The test would notice a fault: optimised with wrong classes, some programs change.
     let lies = (0..40).filter(|seed| {
         fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
@@ -283,8 +283,8 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
     tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-/// Runs the programs of the lowering's tests with classes for their source tags: in one step,
-/// growing from module to module, and together with lowered tags.
+/// Runs the programs of the lowering's tests with access classes, first alone and then together
+/// with lowered tags. In a program of two modules, the second one adds classes.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
     let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {

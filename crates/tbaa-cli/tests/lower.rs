@@ -134,8 +134,8 @@ fn tags_of_declared_types_are_clangs() {
             let line =
                 bare.text()[at.offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // A record that is not declared may contain a declared one. Clang tags neither
-            // what `va_arg` reads and stores nor bit-fields, even as whole members of a union.
+            // Clang's base type may be an undeclared record that contains ours. Clang gives no tag
+            // to bit-fields, even as whole members of a union, or to accesses by `va_arg`.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)

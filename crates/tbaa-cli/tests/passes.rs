@@ -81,7 +81,7 @@ struct Program {
     modules: [String; 2],
     /// The class sets of the accesses in the source, for each address.
     places: Vec<Vec<Set>>,
-    /// The addresses that both branches access, with different classes.
+    /// The addresses that both branches access, with the classes in each branch.
     twins: BTreeMap<usize, [Set; 2]>,
     /// The number of each list of scopes.
     lists: BTreeMap<Set, usize>,
@@ -155,7 +155,7 @@ impl Writer<'_, '_> {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer selects one of two addresses: the access has one class or the other.
+            // A pointer selects one of two addresses: the access has a class for each.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -398,8 +398,8 @@ struct Counts {
 }
 
 impl Program {
-    /// Checks that each access has at least the classes of one source access, or none, and that an
-    /// access merged from both branches has the classes of both.
+    /// Checks that each access has no classes, or at least those of one access in the source to the
+    /// same address. If both branches access the address, the classes of both must be left.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],
@@ -499,7 +499,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
         let right = right.and_then(|()| compare(&world, &made, &functions, &mut counts));
         right.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
 
-        // The test detects a wrong relation, in which a row omits a class.
+        // The test would notice wrong rows: here they say that no two classes may alias.
         if rows_seen < 4
             && let Some(lie) = lying(&world)
         {
@@ -510,7 +510,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
             rows_lied +=
                 u64::from(compare(&world, &made, &functions, &mut Counts::default()).is_err());
         }
-        // The test detects a merged access with the classes of only one branch.
+        // The test would notice a merged access that has the classes of only one branch.
         let merged = functions
             .iter()
             .position(|(_, accesses)| accesses.iter().any(|access| program.is_merged(access)));

@@ -7,8 +7,8 @@
 //! for the file's name, and a folder `$OUT` for output. `says` and `never` are texts that the
 //! command's output must contain, or must not; `exit` is its status, by default 0. The other
 //! keys compare clang's -O2 under two flags, in the function `f` or else the first one. `loads` is
-//! the number of loads, `looped` that of loads and stores in loops, `scalar` that of loops without
-//! vector instructions, and `checks` that of vectorised loops with a run-time check.
+//! the number of loads, `looped` that of loads and stores in loops, `scalar` is 1 if no loop has
+//! vector instructions, and `checks` is the number of vectorised loops with a run-time check.
 //!
 //! `TBAA_SYMPTOMS=overwrite` writes the table.
 
@@ -106,8 +106,8 @@ impl Question {
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
     }
 
-    /// Returns for `scalar` the number of loops that clang does not vectorise, and for `checks` the
-    /// number of run-time checks before loops, both right after the vectoriser.
+    /// Returns for `scalar` 1 if clang vectorises no loop, otherwise 0, and for `checks` the number
+    /// of run-time checks before loops, both right after the vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         let flags = "-O2 -w -S -emit-llvm -o /dev/null -fno-discard-value-names \
@@ -120,7 +120,7 @@ impl Question {
         assert!(text.contains("define "), "{text}");
         match key {
             "checks" => blocks("vector.memcheck"),
-            // A loop that becomes memset has no block.
+            // A loop that becomes a memset has no such block, and counts as vectorised.
             _ => usize::from(blocks("vector.body") == 0 && !text.contains("@llvm.memset")),
         }
     }

@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(compare(&PROGRAM).unwrap().0, [16, 3]);
     }
 
-    /// Each store may change the byte, so the byte is loaded again. So may be the base.
+    /// Each store may change the byte, so the byte is loaded again, and perhaps the base, too.
     #[test]
     fn a_byte_is_read_again() {
         let [before, after] = compare(&BYTES).unwrap().0;

@@ -17,7 +17,7 @@ use crate::memory::{Memory, is_fence, own_size};
 pub enum Rule {
     /// Two accesses that may alias are in two regions, and one stores. Cranelift assumes NoAlias.
     Parted,
-    /// A store in a region may write the memory of a later access without one. Cranelift misses it.
+    /// Cranelift ignores a store in a region at a later access without a region that may alias it.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,

@@ -71,7 +71,7 @@ impl Memory {
     }
 }
 
-/// Returns an access as regions use it: of any kind, and without a size that the tag's covers.
+/// Returns an access without its kind, and without its size if the tag's size is at least as large.
 ///
 /// The tag is dropped if it belongs to another graph, or if it is smaller than the access under
 /// rule `llvm`, which ignores sizes.

@@ -26,7 +26,7 @@ pub(crate) struct Node {
     pub(crate) stores: u64,
     /// The number of different accesses in the node.
     pub(crate) accesses: u64,
-    /// The earlier region, which cannot change.
+    /// The number of the earlier region, which cannot change; `None` if the node has none yet.
     pub(crate) given: Option<u32>,
 }
 
@@ -295,7 +295,7 @@ mod tests {
             let fixed = (node < given).then_some(node as u32);
             let node =
                 Node { loads: random() % 4, stores: random() % 4, accesses: 1, given: fixed };
-            // A few nodes may alias many others, and most few. Earlier regions do not alias.
+            // Some nodes may alias many others, most only a few. Earlier regions do not alias.
             let vague = random().is_multiple_of(4);
             let others: Vec<usize> = (0..relation.nodes.len())
                 .filter(|_| fixed.is_none() && random().is_multiple_of(if vague { 2 } else { 8 }))
@@ -388,7 +388,7 @@ mod tests {
         assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
     }
 
-    /// The heaviest get their own regions. The others join where they have the fewest pairs.
+    /// The heaviest get their own regions. Others join those with the fewest load-store pairs.
     #[test]
     fn at_most_so_many_regions() {
         let mut relation = Relation::default();

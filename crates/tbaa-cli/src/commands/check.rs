@@ -73,7 +73,7 @@ pub(crate) enum Part {
     Lint,
 }
 
-/// Counts of a spec's expected answers, or of all specs': checked ones and failed ones.
+/// The numbers of checked and of failed expected answers, in one spec or in all.
 #[derive(Default)]
 struct Count {
     specs: usize,

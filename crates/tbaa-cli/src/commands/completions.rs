@@ -83,8 +83,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         return Some(numbers.collect());
     }
     let places = tags.iter().map(|&tag| (names.place(tag), number(tag)));
-    // A place that several tags share is not offered, because it identifies none of them. Long
-    // lists are not searched for such places, because the search takes quadratic time.
+    // A name such as `vec.len` is not offered if several tags share it, because it identifies none
+    // of them. Long lists are not searched for such names: the search takes quadratic time.
     let once = |place: &str| tags.iter().filter(|&&tag| names.place(tag) == place).count() == 1;
     let mut offered: Vec<_> = places.collect();
     if offered.len() <= OFFERED {

@@ -66,8 +66,8 @@ impl Findings {
     }
 }
 
-/// Returns the finding at its places in the program's source, with the index of that text in
-/// `texts`, where it is added if missing. `None` if a place is unknown or in another file.
+/// Returns the finding with its places moved to a source file, and the file's index in `texts`, to
+/// which it may add the file. `None` if a place is unknown, or in another file than the first.
 fn in_source<'f>(
     debug: &DebugInfo<'_>,
     texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,

@@ -54,7 +54,7 @@ struct Used {
 /// The number of tags shown as the most used ones.
 const MOST_USED: usize = 10;
 
-/// The group and key in JSON, the name in text, and the figure. An empty key is the whole group.
+/// Group and key in JSON (no key: the figure is the whole group), name in text, and the figure.
 type Row = (&'static str, &'static str, &'static str, Figure);
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {

@@ -214,7 +214,7 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     format!("in {base}, a touches {a} and b touches {b}: {then}")
 }
 
-/// Returns where a `char` tag comes from, to complete "the access is tagged char: ...".
+/// Returns where a `char` tag comes from, to complete "a is tagged as char: ...".
 pub(super) fn of_char(origin: &CharOrigin) -> String {
     let of = match origin {
         CharOrigin::Char => "it is a char in the source",

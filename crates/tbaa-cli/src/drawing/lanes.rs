@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 
-/// The number of elements drawn of a long array, and the largest number of copies in one lane.
+/// The number of elements drawn of a long array. A lane repeats a span at most `COPIES` times.
 const ELEMENTS: u64 = 3;
 const COPIES: usize = 12;
 /// The number of nesting levels that are drawn besides the outermost one.

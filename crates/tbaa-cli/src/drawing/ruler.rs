@@ -11,8 +11,8 @@ pub(super) const COLUMNS: usize = 12;
 /// The offsets at which columns begin, in ascending order.
 pub(super) struct Ruler {
     points: Vec<u64>,
-    /// For each column, true if it is a gap, which stands for several columns that are left out.
-    /// The last point begins a column only if `open` is true, because some span has no end.
+    /// For each column, true if it is a gap, which stands for neighbouring columns that are left
+    /// out. `open` is true if a span has no end: only then does the last point begin a column.
     gaps: Vec<bool>,
     open: bool,
 }
@@ -99,7 +99,7 @@ impl Ruler {
         Some(self.points.get(column + 1)? - self.points[column])
     }
 
-    /// Returns the first column of a span, and the one after its last. At least one is returned.
+    /// Returns the first column of a span, and the one after its last. The range is not empty.
     pub(super) fn columns(&self, span: &Span) -> (usize, usize) {
         let first = self.points.partition_point(|&point| point <= span.start) - 1;
         let first = first.min(self.len() - 1);

@@ -11,7 +11,7 @@ const LANE: usize = 24;
 /// Space between two drawings, in pixels.
 const SPACE: usize = 28;
 const MARGIN: usize = 16;
-/// The smallest and largest width of a column, in pixels.
+/// The smallest width of a column, in pixels. `WIDE` is the largest one.
 const NARROW: usize = 36;
 const WIDE: usize = 130;
 /// The largest number of characters shown of a title or label.

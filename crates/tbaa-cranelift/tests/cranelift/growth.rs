@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// A callee without regions loads what its caller stores in one. Until inlined, a call is a fence.
+/// A callee's load without a region reads a caller's store in a region. A call itself is a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();
@@ -192,7 +192,7 @@ fn memory_that_is_no_record() {
     assert_eq!(regions.id(ids[2]), regions.id(ids[3]));
 }
 
-/// There are at most as many regions as requested, and no access loses its region for it.
+/// There are at most as many regions as requested, and each access still has one.
 #[test]
 fn regions_have_a_budget() {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));

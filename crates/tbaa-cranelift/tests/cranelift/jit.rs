@@ -118,7 +118,7 @@ pub(crate) fn run<const N: usize>(
         (result, memory)
     });
     let results = results.collect();
-    // SAFETY: its code no longer runs.
+    // SAFETY: no code of this module runs any more.
     unsafe { module.free_memory() };
     results
 }

@@ -35,7 +35,7 @@ impl Touch {
 #[derive(Debug)]
 enum Step {
     Load(Touch),
-    /// Stores the sum of the loaded values, or the last one.
+    /// Stores a mix of all loaded values, or if true, the last loaded value.
     Store(Touch, bool),
     AtomicLoad(Touch),
     AtomicStore(Touch),
@@ -325,8 +325,8 @@ fn random_functions_run_alike_with_regions() {
         "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
     println!("{fewer} loads fewer than without regions; {more} functions with more");
-    // Without regions, Cranelift removes more redundant stores, and a store makes it forget the
-    // contents of memory.
+    // A few functions have more loads than without regions: Cranelift leaves more redundant stores,
+    // and a store makes it forget the contents of memory.
     assert!(more * 50 < functions && fewer > more, "{more} functions have more loads");
     assert!(several * 4 > functions && points > functions / 8 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");

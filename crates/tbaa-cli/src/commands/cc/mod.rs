@@ -110,7 +110,7 @@ fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     }
 }
 
-/// The clang flag that makes it write no tags.
+/// The flag with which clang writes no tags.
 const NO_ALIASING: &str = "-fno-strict-aliasing";
 
 /// The flag of this program that names the clang to use.

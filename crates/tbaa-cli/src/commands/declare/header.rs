@@ -19,8 +19,8 @@ pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
     let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
-    // This first run does not know attributes behind the members yet, so the header's assertions
-    // about sizes may fail. Ignore its errors; the second run reports the real ones.
+    // This first run lays out records without the attributes that follow their members, so the
+    // header's assertions about sizes may fail. Ignore its errors: a second run reports real ones.
     let mut first = command(args);
     let all = output_of(args, first.arg("-ferror-limit=0").args(all).arg("-"), &include)?;
     let all = String::from_utf8_lossy(&all.stdout);
@@ -113,7 +113,7 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Lets clang compile an access to each member. Returns the records tagged differently, with why.
+/// Compiles accesses to all members. Returns records for which clang's tags differ, with reasons.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {

@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// The largest product of the two lengths for an exact result. Above it, time is bounded instead.
+/// The largest product of the lists' lengths for an exact result. Above it, fewer may be matched.
 const EXACT: usize = 1 << 24;
 
 /// Returns pairs of indices at which the two lists have equal items, ascending in both.
@@ -25,7 +25,7 @@ pub(super) fn align<K: Hash + Eq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
 mod tests {
     use super::align;
 
-    /// Returns the length of the longest common subsequence, computed by its definition.
+    /// Returns the length of the longest common subsequence, by dynamic programming.
     fn longest(a: &[u8], b: &[u8]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for x in 0..a.len() {

@@ -26,7 +26,7 @@ pub(super) struct Counts {
     pub(super) gained: Count,
 }
 
-/// The number of pairs, and of pairs with at least one write. Only those restrict the order.
+/// The number of pairs, and of pairs with a write. Pairs of two reads do not restrict the order.
 #[derive(Serialize, Default, Clone, Copy)]
 pub(super) struct Count {
     pub(super) pairs: u64,
@@ -80,7 +80,7 @@ impl SameTags {
         (self.writes.len() + self.reads.len()) as u64
     }
 
-    /// Returns two different accesses; one of them writes, if possible.
+    /// Returns an access of each group, or two of this one if `same`. Writes are preferred.
     fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
         let [a, b] = [self, other].map(|kind| [&kind.writes[..], &kind.reads].concat());
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
@@ -163,7 +163,7 @@ fn changes(
 
 type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
 
-/// Groups the accesses by their two tags.
+/// Groups the matched accesses by their tag in A and their tag in B.
 fn kinds(matched: &[Matched<'_>]) -> IndexMap<TagPair, SameTags> {
     let mut kinds: IndexMap<TagPair, SameTags> = IndexMap::new();
     for (index, (a, b)) in matched.iter().enumerate() {

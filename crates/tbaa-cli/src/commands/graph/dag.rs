@@ -30,7 +30,7 @@ pub(super) enum DrawnKind {
     Scalar,
     /// A box of scalars under one parent, with a row for each.
     Scalars,
-    /// A box of aggregates with only scalar fields that are no type's field, a row for each.
+    /// A box of aggregates that have no aggregate field and are no type's field, in a row each.
     Apart,
     Struct,
     /// An aggregate in which some fields share bytes.
@@ -119,7 +119,7 @@ impl Dag {
     }
 }
 
-/// Returns the scalars that share a box, by parent: at least [`GROUP`], no parents, not marked.
+/// Returns the scalars that share a box, by parent: [`GROUP`] or more unmarked ones, none a parent.
 fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {

@@ -114,7 +114,7 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
 }
 
 /// Stacks the layers, the last one leftmost, in bands of at most the width `most`, or of one
-/// column. Scalars start a new band if there are several bands.
+/// column. Scalars start a new band, unless `most` is `usize::MAX`.
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();

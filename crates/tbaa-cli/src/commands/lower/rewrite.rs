@@ -10,7 +10,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::printable::printable;
 
-/// Returns a module's accesses to lower: the tag of each, with a size if it is not the tag's.
+/// Returns a module's tags to lower, each with the access's size if the tag's size is smaller.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
@@ -56,7 +56,7 @@ struct Definitions<'t> {
     rewriter: Rewriter<'t>,
     nodes: tbaa::parts::table::HashMap<NodeId, u32>,
     lists: HashMap<String, u32>,
-    /// The operands of the metadata lists in the text, by reference. Computed on first use.
+    /// The operands of each metadata list in the text, by its reference (`!8`), once needed.
     there: Option<HashMap<&'t str, &'t str>>,
 }
 
@@ -87,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines the relation of the access classes and their scopes. Returns the scopes' numbers.
+    /// Defines scopes for access classes, and which classes may alias. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -115,7 +115,7 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a `!tbaa.struct` node of lowered tags; `None` if a tag is lost (a gap is padding).
+    /// Defines a `!tbaa.struct` node of lowered tags; `None` if one is missing: a gap is padding.
     fn copy(
         &mut self,
         graph: &Graph,

@@ -77,7 +77,7 @@ impl Answers {
             triangle(chosen.len(), |row, column| {
                 let (a, b) = (chosen[row], chosen[column]);
                 let pair = (tags[a], tags[b]);
-                // The reason is that no type leads to the other.
+                // Neither base type leads to the other, so the reason is known already.
                 if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
                     return reasons.clause(Clause::Unrelated);
                 }

@@ -24,7 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The largest number of tags on a page. All limits here are halved if the page is too large.
+/// The largest number of tags on a page. It and other limits are halved if the page is too large.
 pub(super) const TAGS: usize = 3000;
 /// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
@@ -35,7 +35,7 @@ const FUNCTIONS: usize = 2000;
 const LOADS: usize = 400;
 /// The largest number of listed stores and calls that block one load.
 const BLOCKERS: usize = 4;
-/// The largest number of types with a picture, and the largest picture in bytes.
+/// The largest number of types with a picture. A picture has at most `PICTURE` bytes.
 const PICTURES: usize = 40;
 const PICTURE: usize = 30_000;
 
@@ -168,7 +168,7 @@ fn short(mut row: Value) -> Value {
 }
 
 impl<'f> Data<'f> {
-    /// Selects the facts for a page. All limits are halved `halvings` times.
+    /// Selects the facts for a page. The numbers of entries are limited, halved `halvings` times.
     pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
         let (graph, names, left_out) = (input.graph(), input.names(), Vec::new());
         let used = &facts.used;

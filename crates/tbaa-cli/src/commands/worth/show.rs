@@ -37,7 +37,7 @@ struct Questions {
     asked: u64,
     /// The number of queries that only TBAA answers.
     decided: u64,
-    /// The number of different answers: a function with two tags, or with one immutable tag.
+    /// The number of different answers. Each is for a function and two tags, or one immutable tag.
     answers: usize,
     /// The number of answers that change the code.
     worth: usize,
