@@ -30,8 +30,8 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// Two tags below `char` have a most generic tag, which is immutable only if both are. Two tags whose
-/// only common ancestor is the root have none.
+/// Two tags below `char` have a most generic tag, which is immutable only if both are. Two tags
+/// whose only common ancestor is the root have none.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
