@@ -1,4 +1,4 @@
-//! Small sets of types (Bloom filters). They may claim to have a type, but never miss one.
+//! Small sets of types (Bloom filters): they may claim a type that they lack, but never miss one.
 
 /// A Bloom filter of 256 bits, two for each type. It holds the types inside another type.
 #[derive(Clone, Copy, Default, Debug)]

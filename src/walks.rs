@@ -52,8 +52,8 @@ impl Walks {
     }
 
     /// Returns the cursor at `start`, after adding its walk. `next` returns the next place, or
-    /// `Some(None)` at the end of the walk. If it returns `None`, or the walk has more than
-    /// `longest` new places, nothing is added, and the result is `None`.
+    /// `Some(None)` at the end of the walk. If it returns `None`, or a known place or the last one
+    /// is more than `longest` steps away, nothing is added, and the result is `None`.
     pub(crate) fn add_walk(
         &mut self,
         start: (u32, u64),

@@ -102,7 +102,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     }
 }
 
-/// Returns the message for the author of a spec. `rest` is the text from the error's position on.
+/// Returns the message about an error of RON's parser. `rest` is the text from its position on.
 fn explain(code: &RonError, rest: &str) -> String {
     let found = match rest.chars().next() {
         None => "the end of the text".to_owned(),

@@ -220,7 +220,7 @@ impl Iterator for Tokens<'_> {
                 _ => (TokenKind::Other, start + first.len_utf8()),
             };
             self.at = end;
-            // RON treats these two marks of text direction as white space; Unicode does not.
+            // RON treats these two marks of text direction as white space, unlike `is_whitespace`.
             if !first.is_whitespace() && !matches!(first, '\u{200e}' | '\u{200f}') {
                 return Some((kind, start, end));
             }

@@ -16,7 +16,7 @@ use crate::graph::{
 };
 use crate::oracle::AliasRule;
 
-/// The most bytes of an entry that is written on one line.
+/// The most bytes of an entry that fits on one line; a longer one is split.
 const LINE: usize = 92;
 
 /// Returns a graph as a spec: types, tags, `!tbaa.struct` nodes. If a [`Builder`](crate::Builder)
@@ -226,7 +226,7 @@ impl Writer<'_> {
         self.entry("struct copy", None, id.node(), built);
     }
 
-    /// Writes an entry, which comes with the node that a reader builds, or why it is left out.
+    /// Writes an entry. `entry` is its data and the node that it builds, or why it is left out.
     fn entry(
         &mut self,
         what: &str,

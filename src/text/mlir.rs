@@ -22,8 +22,8 @@ pub enum MlirError {
         /// The node's number, as [`write`](super::write()) prints it.
         node: usize,
     },
-    /// A second anonymous root, or a distinct type: MLIR would merge it with an equal one, and then
-    /// answer NoAlias between unrelated types.
+    /// A second anonymous root, or a distinct type: MLIR would merge it with an equal one, which
+    /// changes answers.
     #[error("!{node} must stay apart from equal ones, and MLIR would merge them")]
     Distinct {
         /// The node's number, as [`write`](super::write()) prints it.

@@ -269,8 +269,8 @@ impl Check<'_> {
         if wide_enough { Ok(()) } else { Err((Rule::OffsetWidth, None)) }
     }
 
-    /// Moves to the last field that does not start after `offset`, and makes
-    /// `offset` relative to it.
+    /// Returns the type of the last field that does not start after `offset`, and makes `offset`
+    /// relative to that field. For a scalar, returns its parent.
     ///
     /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node in the tag's format,
     /// even if the node has the other. In a size-aware scalar, it mistakes the scalar's *size* for
@@ -349,7 +349,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns whether a size-aware type is a scalar or a root.
+/// Returns whether a type is a root or a size-aware scalar.
 pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
     let shape = Shape::of(graph, ty);
     shape.is_root() || (shape.format, shape.len) == (Format::New, 3)

@@ -52,8 +52,8 @@ macro_rules! rules {
     };
 }
 
-// Each rule has a description of its violation, and LLVM's message. LLVM rejects tags that break
-// `TypeNotScalar` without a message, and does not check the rules from `CopyOperandCount` on.
+// Each rule has a description of its violation, and LLVM's message. LLVM's verifier rejects tags
+// that break `TypeNotScalar` without a message, and checks no rule from `CopyOperandCount` on.
 rules! {
     /// A tag needs operands.
     TagEmpty = 1, "a tag without operands", "TBAA metadata cannot have 0 operands";

@@ -1,4 +1,4 @@
-//! Types that are declared with `#[derive(Tbaa)]` give the same graph as a spec's.
+//! Types that are declared with `#[derive(Tbaa)]` give the same graph as the same types in a spec.
 
 // The code that the macros generate is safe too.
 #![forbid(unsafe_code)]

@@ -45,7 +45,7 @@ fn generic_types_have_a_name_for_each_use() {
     assert_eq!(name::<Type>(), "Type");
 }
 
-/// Two types with one name would be treated as one type.
+/// Two different types with one name are refused: they would be treated as one type.
 #[test]
 fn two_uses_of_one_name_are_refused() {
     let Some((_, target)) = host() else { return };

@@ -111,7 +111,7 @@ fn what_passes_is_right() {
     let (mut passed, mut refused, mut told_apart, mut wrong) = (0, [0; 4], 0, 0);
     for seed in first..first + graphs {
         let (format, shape) = match seed % 4 {
-            // Without sizes, it is unknown which fields a union overlaps.
+            // The old format has no sizes to tell which fields overlap, so here none do.
             0 => (Format::Old, Shape::PlainScalars),
             _ => (Format::New, Shape::Parented),
         };

@@ -160,8 +160,8 @@ fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
     None
 }
 
-/// With `--cfg tbaa_self_check` each answer and each most generic tag is compared with that of the
-/// rule's definition.
+/// The same nodes, added in two orders, merge alike and get the same answers. With `--cfg
+/// tbaa_self_check`, answers and most generic tags are also compared with the rule's definition.
 #[test]
 fn graphs_do_not_depend_on_the_order_of_a_group() {
     let (mut no, mut generic, mut merged, mut unlike) = (0, 0, 0, 0);

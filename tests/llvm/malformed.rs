@@ -1,8 +1,8 @@
 //! Ill-formed metadata: compares the verifier's verdict and rule `llvm` with LLVM 22, on modules
 //! whose nodes were damaged operand by operand.
 //!
-//! LLVM crashes, or recurses without end, on some tags that its verifier accepts. Such a pair is
-//! `MayAlias` here, in both orders.
+//! LLVM crashes, or recurses without end, on some tags that its verifier accepts. If it does so on
+//! a pair of tags in either order, our answer must be `MayAlias` in both orders.
 
 use tbaa::wellformed::Verifier;
 use tbaa::{AliasRule, Graph, Oracle, TypeKind};

@@ -1,6 +1,6 @@
 //! Compares rule `llvm` with LLVM 22 on every small *universe*: some types and their tags.
 //!
-//! By default, every 1,499th or 499th graph is compared, from number `TBAA_SMALL_FROM` on. For all:
+//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared. For all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
 
 use tbaa::wellformed::Verifier;

@@ -66,7 +66,7 @@ pub(super) fn well_formed(rng: &mut Rng, most: usize) -> (Vec<String>, Vec<Strin
 }
 
 /// Returns a few hand-written nodes and their tags: both formats under one root, old scalars of two
-/// operands, and a union. Every tag reaches all of them.
+/// operands, and a union. Some of the tags are types.
 pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     // The last ones are ill formed from the start, because damage seldom makes such types: one that
     // contains itself, and one of two operands that is not a scalar.

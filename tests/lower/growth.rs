@@ -72,7 +72,7 @@ fn shapes_one_by_one() {
     }
 }
 
-/// Lowers many tags at once, and then 20 more one by one. `TBAA_CLASSES` sets how many.
+/// Lowers the tags of `TBAA_CLASSES` / 4 records at once, except the last 20: these one by one.
 #[test]
 fn many() {
     let structs = setting("TBAA_CLASSES", 2_000) / 4;

@@ -22,7 +22,7 @@ pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Ve
     rows
 }
 
-/// Asserts that LLVM is right on pairs with one of our accesses, and returns their number.
+/// Asserts that LLVM is right on each pair with a lowered access, and returns the number of pairs.
 fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
     let (all, ours) = program.accesses();
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();

@@ -1,4 +1,4 @@
-//! Lowering (making tags that LLVM answers soundly): soundness, growth, precision, LLVM's answers.
+//! Lowering (making tags for sound answers by LLVM): soundness, growth, precision, LLVM's answers.
 //!
 //! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed; `TBAA_LLVM=require`
 //! makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds `SQLite`, which cargo downloads, to

@@ -90,7 +90,7 @@ fn cycle(i: usize, n: usize) -> [String; 2] {
     [ty, format!("{}, !1, i64 0", number(i))]
 }
 
-/// Returns a struct of the previous one and a scalar at an offset, and a tag for the scalar.
+/// Returns a struct that contains the previous one, and a scalar at `offset`, which has the tag.
 fn nested(i: usize, offset: u64) -> [String; 2] {
     let (offset, inner) = (offset as i64, before(i));
     let ty = format!("!\"S{i}\", {inner}, i64 0, !1, i64 {offset}");

@@ -37,7 +37,7 @@ impl Llvm {
     }
 
     /// Like [`Llvm::aa`]; `None` if a signal ended the program. This happens if LLVM reads an
-    /// operand as a node that is none.
+    /// operand as a node although it is not one.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
         let program = Program::get("aa").expect("LLVM 22 is usable as a whole");
         let mut command = Command::new(program.0);
@@ -52,7 +52,7 @@ impl Llvm {
         self.aa(&["verify"], file).lines().map(|line| line == "accept").collect()
     }
 
-    /// Returns a row for each tag of a module, with a letter for each other tag: `M` is `MayAlias`,
+    /// Returns a row for each tag of a module, with a letter for each tag: `M` is `MayAlias`,
     /// `N` is `NoAlias`, and with the option `--fork`, `C` means that LLVM crashes.
     pub fn grid(&self, options: &[&str], file: &Path) -> Vec<Vec<u8>> {
         let printed = self.aa(&[&["grid"], options].concat(), file);

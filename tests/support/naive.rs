@@ -296,8 +296,8 @@ impl<'u> Naive<'u> {
     }
 
     /// Returns the slot (the bytes up to the next field) of the first of `steps` from an old-format
-    /// type, enlarged if the access extends past it. The slot has no end in an aggregate with
-    /// overlapping fields, and for a last field.
+    /// type, enlarged if the access extends past it. The slot has no end if it is the last, or
+    /// if two fields of the type have the same offset.
     fn inferred_slot(&self, ty: usize, steps: &[usize], access: &Access) -> (u64, u64) {
         let fields = self.fields(ty);
         let from = fields[steps[0]].offset;

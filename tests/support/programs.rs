@@ -1,4 +1,4 @@
-//! Programs that tests optimise with LLVM and run. After each access, `@{path}` says what it is.
+//! Programs that tests optimise with LLVM and run. Each access ends with its path, as `@{path}`.
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::{Graph, TagId};

@@ -149,12 +149,12 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 pub struct Growth {
     /// The average number of structs for each union.
     unions: u64,
-    /// The most bytes of a nested struct; `depth` is the most levels of structs in it.
+    /// Only a struct with fewer bytes, and fewer levels than `depth`, is nested in a new one.
     size: u64,
     depth: usize,
     /// The most elements of an array.
     elements: u64,
-    /// The number of latest structs that a new struct may contain.
+    /// The number of latest structs from which a new struct's fields are chosen.
     recent: usize,
 }
 

@@ -147,7 +147,7 @@ fn cast(text: &str, rng: &mut Rng) -> String {
     out
 }
 
-/// Moves variables, slots and functions to address space 1, and all pointers with them.
+/// Moves globals, stack slots and functions to address space 1, and changes all pointers to match.
 fn moved(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {

@@ -75,7 +75,7 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
-        // A graph that is the first of its orders extends one that is, too.
+        // If a graph is the least of its orders, then so is the same graph without its last type.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });

@@ -72,7 +72,7 @@ struct Shared<'p> {
 /// published yet.
 type Answer = Option<(u32, u32, bool)>;
 
-/// Adds to and queries an oracle from several threads. Checks that answers never change, except
+/// Adds to an oracle while several threads query it. Checks that answers never change, except
 /// `MayAlias` for a tag that was not yet published.
 pub fn run(plan: &Plan) -> Report {
     let shared = Shared {

@@ -23,7 +23,7 @@ pub struct Type {
     pub size: u64,
     pub fields: Vec<Field>,
     pub root: bool,
-    /// An old-format scalar without the offset: a name and a parent.
+    /// True for an old-format scalar without the offset: a name and a parent.
     pub brief: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Changes attachments in texts: every other byte stays as it was.
+//! Changes attachments in texts: all bytes outside the attachments stay as they were.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{Module, Rewriter, TextErrorKind};

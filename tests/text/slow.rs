@@ -51,7 +51,7 @@ struct Slow<'t> {
     at: usize,
 }
 
-/// The opcodes of LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of LLVM 2 and 3.
+/// LLVM's opcodes that are [`Opcode::Other`], with `unwind`, `free` and `malloc` of LLVM 2 and 3.
 const OPCODES: &str = "add addrspacecast alloca and ashr bitcast br catchpad catchret catchswitch \
     cleanuppad cleanupret extractelement extractvalue fadd fcmp fdiv fence fmul fneg fpext fptosi \
     fptoui fptrunc free freeze frem fsub getelementptr icmp indirectbr insertelement insertvalue \

@@ -90,7 +90,7 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
     assert!(refused > 300 && refused_texts > 300, "{refused} {refused_texts}");
 }
 
-/// `Context::complete`, unlike `set_body`, accepts such a struct.
+/// `Context::complete`, unlike `set_body`, accepts a body that contains its own struct.
 #[test]
 fn a_struct_that_contains_itself_has_no_size_and_a_class() {
     let mut context = Context::new();

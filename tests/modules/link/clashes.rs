@@ -100,7 +100,7 @@ fn a_body_is_the_first_modules() {
     }
 }
 
-/// If a path has more clashing types than are recorded, the answer is `MayAlias`.
+/// An access through more than 64 clashing types clashes with all that have a clashing type.
 #[test]
 fn very_many_clashes_answer_may() {
     // Structs in structs around a scalar, which is an int or a float, and a separate struct.
@@ -127,7 +127,7 @@ fn very_many_clashes_answer_may() {
     }
 }
 
-/// A tag of another graph has no clashes, but is not reported as free of them.
+/// A tag of another graph clashes with no tag, but `is_clear` is false for it.
 #[test]
 fn foreign_tags() {
     let pair = Pair::new(
@@ -154,7 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// An access without clashing types does not alias one with too many to record.
+/// An access without clashing types does not clash with one that has too many to record.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();

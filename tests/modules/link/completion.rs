@@ -5,9 +5,9 @@
 //! one name separate, and a global that one module declares and another defines has the type of its
 //! definition. So this test asks LLVM 19 about all types, and LLVM 22 about the types of globals.
 //!
-//! Not compared: numbers in names, which count how often LLVM had to rename a type; structs of two
-//! names with one body, of which LLVM keeps one or both in an order of its own; structs with an
-//! element that is a struct of two names, because LLVM 19 mistakes an opaque one for the other;
+//! Not compared: numbers in names, which count how often LLVM had to rename a type; two structs
+//! with different names and one body, of which LLVM keeps one or both in an order of its own;
+//! structs with such a struct as an element, because LLVM 19 mistakes an opaque one for the other;
 //! opaque structs whose name has several bodies, because LLVM 19 uses the first body that it meets
 //! and we use none; numbers in LLVM 19, which drops them only in the later module; cases in which
 //! LLVM 19 makes structs that contain themselves.
@@ -25,7 +25,7 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True if modules use both bodies of the name or of one in it; then none leaves it opaque.
+    /// True for a name if it, or a name in its bodies, may have either body: it is never opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,

@@ -31,8 +31,8 @@ fn each_of_two_lints_alone() {
     }
 }
 
-/// A read is reported unless an instruction in between may have written its memory. A pointer that
-/// is loaded twice is the same unless its memory may have changed in between.
+/// A read under another tag than the access before it is reported, unless an instruction in between
+/// may have written its memory, or the memory from which both pointers are loaded.
 #[test]
 fn what_is_between_tells() {
     cases::check("lint/sequence.txt", |_, parts| {

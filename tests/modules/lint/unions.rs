@@ -95,7 +95,7 @@ fn doubt_is_not_told() {
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 
-/// Returns the findings in functions that store by the tags `!3` and `!5`, a `float` in `!4`.
+/// Returns the findings in functions that store with `!3` and with `!5`, the tag of `!4`'s `float`.
 fn in_text(functions: &str, types: &str) -> Findings {
     let function = |name| {
         format!(

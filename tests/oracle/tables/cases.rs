@@ -264,8 +264,8 @@ fn walks_to_newer_types() {
     Compared::default().every_engine("newer types", &graph, &tags);
 }
 
-/// Between two roots, intervals of ancestors decide nothing, however many tags there are, and even
-/// if all are regular.
+/// Scalars under different roots may alias, and different scalars under one root do not, however
+/// many tags there are.
 #[test]
 fn many_regular_tags_under_two_roots() {
     for count in [2, 20, 100, 3_000] {

@@ -6,7 +6,7 @@ use tbaa_tests::engines::Compared;
 use tbaa_tests::random::{self, Grower, Growth, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Uses the graphs that are compared with LLVM, of all shapes and both formats, and some of their
+/// Compares all engines on random graphs of three shapes and both formats, and on some of their
 /// tags, in any order and sometimes twice.
 #[test]
 fn larger_graphs_through_every_engine() {

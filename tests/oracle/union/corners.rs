@@ -13,7 +13,7 @@ fn dependences(oracle: &Oracle<&Graph>, first: Access, second: Access) -> String
     oracle.may_conflict(first, second).map_or(String::new(), |conflict| conflict.to_string())
 }
 
-/// A class without data is a member of its own, and not part of its neighbour.
+/// A tag of a member without data is well-formed only at the offset of that member.
 #[test]
 fn the_tag_of_a_class_without_data() {
     let (mut u, root, [int]) = Universe::of_scalars(false, 4, ["int"]);
@@ -30,8 +30,8 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tag of a pair of tags: of two members, of two separate types, and a pair that has
-/// none. It is immutable only if both tags of the pair are.
+/// Two tags below `char` have a most generic tag, which is immutable only if both are. Two tags
+/// whose only common ancestor is the root have none.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -81,8 +81,8 @@ fn most_generic_tags() {
     }
 }
 
-/// An access to all of a type aliases every access to that type, even without any bytes, in every
-/// kind of query, and whatever else is in the base type.
+/// An access to all of a type aliases every access to that type, even if the type has no bytes, in
+/// every kind of query, and whatever else is in the base type.
 #[test]
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;

@@ -31,7 +31,7 @@ fn nesting_a_thousand_deep() {
 }
 
 /// The search visits only those of many members at one offset that may lead to the access, or else
-/// it would reach its limit. Clauses are compared where the limit suffices for them.
+/// it would reach its limit. The clauses are checked for 10,000 members only.
 #[test]
 fn many_members_at_one_offset() {
     for (sized, count) in [(true, 10_000), (false, 10_000), (false, 60_000)] {

@@ -1,4 +1,4 @@
-//! Rules `union` and `union-strict`: by their laws, case by case, and at their limits.
+//! Tests rules `union` and `union-strict` by their laws, case by case, and at their limits.
 
 mod corners;
 mod laws;
