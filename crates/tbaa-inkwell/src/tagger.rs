@@ -1,4 +1,4 @@
-//! Attaches metadata to instructions, for access to a place: what a path such as `S.x` names.
+//! Attaches metadata to instructions that access a *place*: memory that a path like `S.x` names.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -34,7 +34,7 @@ const ENDS: [&[u8]; 12] = words(
 );
 
 impl<'t> Attributes<'t> {
-    /// Starts at the lexer: after a function's parameters, a call's arguments, or a group's `{`.
+    /// Starts at the lexer, which is after a function's parameters, a call's arguments, or a `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }

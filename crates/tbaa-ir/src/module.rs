@@ -275,7 +275,7 @@ impl Module<'_> {
         attached.filter(|tag| !std::mem::replace(&mut seen[tag.index()], true)).collect()
     }
 
-    /// Returns the tags in `!llvm.errno.tbaa`, whose accesses may access `errno`.
+    /// Returns the tags in `!llvm.errno.tbaa`: accesses with these tags may access `errno`.
     pub fn errno_tags(&self) -> &[TagId] {
         &self.errno
     }

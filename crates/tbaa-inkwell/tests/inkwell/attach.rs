@@ -155,7 +155,7 @@ fn alignment_that_is_not_known() {
     }
 }
 
-/// A run needs elements of the accessed type. Otherwise the error gives the right reason.
+/// At a run (elements in a row), an access must be of whole elements. The error says what is wrong.
 #[test]
 fn elements_of_runs() {
     let mut types = runtime::types();
