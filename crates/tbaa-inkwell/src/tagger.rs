@@ -187,7 +187,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// [`AttachError::OtherContext`].
+    /// [`AttachError::OtherContext`] if the tagger belongs to another context.
     ///
     /// # Panics
     ///

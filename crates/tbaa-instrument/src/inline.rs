@@ -73,8 +73,8 @@ fn flipped() -> String {
     )
 }
 
-/// Returns the first code of a check. It computes `%cell`, the first cell, and goes to `odd` if the
-/// access is not aligned, else on.
+/// Returns the first code of a check. It computes `%cell`, the address of the first cell, and goes
+/// to the label `odd` if the access is not aligned, else to `look`.
 fn look(size: u64, odd: &str) -> String {
     format!(
         "  %address = ptrtoint ptr %p to i64
@@ -100,8 +100,8 @@ fn old(tag: &str) -> String {
     )
 }
 
-/// Returns code for an unaligned read: goes to `done` if all its cells have the row's class, else
-/// to `call`.
+/// Returns code for an unaligned read. It goes to `done` if all cells that are read have the row's
+/// class, else to `call`.
 fn odd(size: u64, tag: &str) -> String {
     let mut text = String::from("odd:\n");
     let mut all = "true".to_owned();
@@ -274,7 +274,7 @@ fn entries(tag: &str) -> String {
 }
 
 /// Returns code that reads the entry for a value: `%both` is the entry, and `%key` its lower half.
-/// Accesses at different bytes of a granule use different entries.
+/// For one value, accesses at different bytes of a granule use different entries.
 fn entry(value: &str, tag: &str) -> String {
     format!(
         "{}{}  %entry = getelementptr i64, ptr %first, i32 %place

@@ -89,7 +89,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Skips a comment, a string, or the start of an instruction, but not brackets, labels or
+    /// Skips a comment, a string, a named label or the start of an instruction, but not brackets or
     /// attachments. Returns the end, and whether an instruction may start there.
     #[inline]
     fn within(

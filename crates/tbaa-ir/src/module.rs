@@ -9,7 +9,7 @@ use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
 
-/// An instruction that accesses memory, or that has a tag.
+/// An instruction that accesses memory (of calls: `llvm.memcpy` and the like), or that has a tag.
 ///
 /// [`Module::pointer_span`] and [`Module::tag_span`] read from the text where its pointer and its
 /// tag are.

@@ -144,8 +144,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NoEnd`] if an instruction gets an attachment, and the reader cannot find
-    /// its end.
+    /// [`TextErrorKind::NoEnd`] if attachments of an instruction change, and the reader cannot find
+    /// the instruction's end.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {

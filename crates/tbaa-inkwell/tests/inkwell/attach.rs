@@ -400,7 +400,7 @@ fn classes_are_in_the_module() {
     assert_eq!(loads(&other), 1, "with the plugin");
 }
 
-/// A call that is declared to access only numbers does not change the base pointer.
+/// LLVM keeps a loaded base pointer across a call if metadata says that the call does not write it.
 #[test]
 fn effects_of_calls() {
     let loads = |form: TagForm, touched: &[&str]| {
