@@ -7,7 +7,7 @@
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
 //! *row* of four values, which the runtime fills in. The first is the class that a read finds most
-//! often; finding it ends the check. The next two are numbers that writes leave. The last selects
+//! often; finding it ends the check. The next two are what writes leave in a cell. The last selects
 //! the site's *entries* in the runtime: further classes that a read may find, or numbers that a
 //! write may find, each with the new number. If neither helps, the check searches the table of all
 //! *changes* (old number, site, bytes accessed), and at last calls the runtime. Compared values are

@@ -743,8 +743,8 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Finds the instructions that may let other code know the address in a local variable's `alloca`
-/// or a pointer parameter, such as a store of it. See `PointerMayBeCaptured`, `FindEarliestCapture` in LLVM.
+/// Finds the instructions that may let other code know the address of an `alloca` or in a pointer
+/// parameter, such as a store of it. In LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
     let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
     let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);
