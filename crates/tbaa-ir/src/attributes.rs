@@ -20,7 +20,7 @@ pub enum Attribute<'t> {
 
 /// Iterates over the attributes of a function, call or group, and their ranges in the text.
 ///
-/// It ends at the first text that cannot be an attribute.
+/// Skips string attributes (`"key"="value"`). Ends at the first text that cannot be an attribute.
 #[derive(Clone, Debug)]
 pub struct Attributes<'t> {
     lexer: Lexer<'t>,

@@ -372,7 +372,7 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
-    /// such as `l.base`. If not exactly one member of a union matches, it ends in a list: `u.{i|f}`.
+    /// such as `l.base`. Unless exactly one member of a union matches, it ends in a list: `{i|f}`.
     ///
     /// `None` if several structs have this name and give different paths, or no field matches.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
