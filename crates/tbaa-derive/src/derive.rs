@@ -105,7 +105,7 @@ fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Resul
 }
 
 /// Implements `Tbaa` for a type that is declared as another type, `of`: a transparent struct as its
-/// member, an enum as its integer. If `whole`, asserts that both have one size.
+/// member, an enum as its integer. If `whole`, asserts that both types have the same size.
 fn scalar(
     input: &DeriveInput,
     said: &OfType,

@@ -77,7 +77,7 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     };
     let mut sum = i64.const_zero();
     for step in 0..4 {
-        // One operation checks the length, stores an unaligned value, reads the table and stores a number.
+        // One operation loads from the record, the table and memory 2, and stores to the others.
         let mut load = |place: &TaggedPlace, from| -> Result<_, Box<dyn Error>> {
             let value = builder.build_load(i64, at(from, place.place().offset)?, "")?;
             let load = value.as_instruction_value().expect("it is a load");

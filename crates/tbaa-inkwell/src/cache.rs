@@ -27,8 +27,8 @@ pub enum CacheError {
 /// Returns the bytes of a JIT and of modules with its code. [`load`] reads them, also in another
 /// process.
 ///
-/// NB: store and replace them together. If two copies of one JIT went on separately, never link
-/// their modules: see [`Jit::save`].
+/// NB: store and replace them together. If two copies of one JIT compile code separately, never
+/// link their modules: see [`Jit::save`].
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use crate::{AttachError, Attached, ModuleTags, Tagger};
 /// The accesses of a module of runtime helpers, with their tags under the JIT's declarations. clang
 /// compiled the helpers, and the JIT links them in.
 ///
-/// clang's tags have another root than the JIT's tags, so LLVM would assume that each access of a
+/// clang's tags have another root than the JIT's tags, so LLVM would assume that each store of a
 /// helper may change all of the JIT's memory. [`Helpers::read`] finds the JIT's tag for each access
 /// of a helper, and [`Helpers::attach`] replaces clang's tag by it. Read the helpers before you
 /// request places, so that the JIT computes all tags together.
@@ -77,8 +77,8 @@ impl<'ctx> Helpers<'ctx> {
     }
 
     /// Replaces clang's tags by the JIT's tags and scopes. If no tag was found, clang's tag is only
-    /// removed. Returns the number of accesses with a tag or scopes, and the number of those
-    /// without.
+    /// removed. Returns the number of accesses that then have a tag or scopes, and the number
+    /// of those that have neither.
     ///
     /// If a bisection omits some tags, these are omitted too; clang's own tags are removed anyway.
     ///

@@ -99,7 +99,7 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
 }
 
 /// Calls `each` with every type inside `ty` that is not a struct, array or fixed-length vector,
-/// until a call returns `false`. Returns `true` if all calls did.
+/// until a call returns `false`. Returns whether all calls returned `true`.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Attaches metadata to instructions, for access to a place: what a path such as `S.x` names.
+//! Attaches metadata to instructions that access a *place*: memory that a path like `S.x` names.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -187,7 +187,7 @@ impl Tagger {
     ///
     /// # Errors
     ///
-    /// [`AttachError::OtherContext`].
+    /// [`AttachError::OtherContext`] if the tagger belongs to another context.
     ///
     /// # Panics
     ///

@@ -57,9 +57,9 @@ impl Current<'_, '_> {
     }
 
     /// Inserts the check before an access: `pointer` is the text of an operand, and `size` is a
-    /// number or the name of an `i64`. If the access is an untagged write, or its tag may alias
-    /// everything, it clears what the runtime knows of the bytes instead. But if any tag of the
-    /// module marks constant memory, such writes are checked too.
+    /// number or the name of an `i64`. Without `tag`, a read gets no check, and before a write the
+    /// inserted code only clears what the runtime knows of the bytes. But if any tag of the module
+    /// marks constant memory, such a write is checked too.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,

@@ -54,8 +54,8 @@ struct Registers {
     low: &'static str,
 }
 
-/// Writes the first part of a check. Operand 1 is the row. Its first three values are a class, a
-/// cell's value, and the value that a write of whole cells stores.
+/// Writes the first part of a check. Operand 1 is the row. Its first three values are a class,
+/// another value to compare with, and the value that a write of whole cells stores.
 fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
     let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;

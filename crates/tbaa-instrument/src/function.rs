@@ -93,8 +93,8 @@ pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
 
-/// Returns, for each tag, whether every rule lets it alias all memory under its root. It may if its
-/// type is the root's only child. False for all tags if one marks constant memory.
+/// Returns, for each tag, whether every rule lets it alias all memory under its root. So it is for
+/// a scalar that is the root's only child. False for all tags if one marks constant memory.
 fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
     let root_of_child = |ty| {
         let parent = graph.ty(ty).parent()?;
@@ -147,9 +147,9 @@ impl<'t> Pass<'t> {
         body.instructions.iter().any(funclet).then_some(SkipReason::Funclets)
     }
 
-    /// Returns whether a call of this name certainly runs this body with its checks. LLVM may drop
-    /// an `available_externally` body, such as an `extern` template, so the linkage is changed. A
-    /// body that calls its own name, as in glibc's `btowc`, means the external function.
+    /// Returns whether a call of the function `name` certainly runs `body` with its checks. LLVM
+    /// may drop an `available_externally` body, such as an `extern` template, so its linkage is
+    /// changed. A body that calls its own name, as in glibc's `btowc`, means the external function.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -273,8 +273,8 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// Returns where the result of a call that ends a block is first available, if only one successor
-/// is possible and only the call leads there.
+/// Returns where the result of a call that ends a block is first available: the start of the only
+/// successor that no other block precedes and that begins with neither `phi` nor `landingpad`.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];

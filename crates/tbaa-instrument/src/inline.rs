@@ -7,9 +7,9 @@
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
 //! *row* of four values, which the runtime fills in. The first is the class that a read finds most
-//! often: then the read is done. The next two are numbers that writes leave. The last selects the
-//! site's *entries* in the runtime: further classes that a read may find, or numbers that a write
-//! may find, each with the new number. If neither helps, the check searches the table of all
+//! often; finding it ends the check. The next two are what writes leave in a cell. The last selects
+//! the site's *entries* in the runtime: further classes that a read may find, or numbers that a
+//! write may find, each with the new number. If neither helps, the check searches the table of all
 //! *changes* (old number, site, bytes accessed), and at last calls the runtime. Compared values are
 //! stored inverted, because an empty row is zero.
 //!
@@ -73,8 +73,8 @@ fn flipped() -> String {
     )
 }
 
-/// Returns the first code of a check. It computes `%cell`, the first cell, and goes to `odd` if the
-/// access is not aligned, else on.
+/// Returns the first code of a check. It computes `%cell`, the address of the first cell, and goes
+/// to the label `odd` if the access is not aligned, else to `look`.
 fn look(size: u64, odd: &str) -> String {
     format!(
         "  %address = ptrtoint ptr %p to i64
@@ -100,8 +100,8 @@ fn old(tag: &str) -> String {
     )
 }
 
-/// Returns code for an unaligned read: goes to `done` if all its cells have the row's class, else
-/// to `call`.
+/// Returns code for an unaligned read. It goes to `done` if all cells that are read have the row's
+/// class, else to `call`.
 fn odd(size: u64, tag: &str) -> String {
     let mut text = String::from("odd:\n");
     let mut all = "true".to_owned();
@@ -274,7 +274,7 @@ fn entries(tag: &str) -> String {
 }
 
 /// Returns code that reads the entry for a value: `%both` is the entry, and `%key` its lower half.
-/// Accesses at different bytes of a granule use different entries.
+/// For one value, accesses at different bytes of a granule use different entries.
 fn entry(value: &str, tag: &str) -> String {
     format!(
         "{}{}  %entry = getelementptr i64, ptr %first, i32 %place
@@ -470,8 +470,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
     );
 }
 
-/// Writes the function that reports a call with `pointers` pointers, unless a mark before the
-/// callee says that it has checks. The mark is not read if it may be on an unmapped page.
+/// Writes a function that reports a call with `pointers` pointers to the runtime. It does nothing
+/// if a mark before the callee says that it has checks, and reads no mark on the page before it.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
     *out += &format!(

@@ -27,9 +27,9 @@ pub const CLASS_BITS: u32 = 14;
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
 /// The size of a site's row in words of 8 bytes. It holds four 4-byte values: the class that a read
-/// finds most often; the cell that a write of part of a granule leaves; the cell that a write of
-/// whole granules leaves, or 0 if the old cell matters; the index of the site's list of entries.
-/// Sites that need no entries share list 0.
+/// finds most often; the cell that a write of part of a granule leaves, or for a read of part
+/// another class and the part's offset; the cell that a write of whole granules leaves, or 0 if the
+/// old cell matters; the index of the site's list of entries. Sites without entries share list 0.
 pub const ROW: usize = 2;
 
 /// The number of entries in a site's list; a power of 2. Each has 8 bytes: another class that a

@@ -6,11 +6,11 @@
 //! `libtbaa_witness`, if that is new. An untagged write clears the shadow. The module contains its
 //! tags and a table of its accesses; the runtime chooses the alias rule.
 //!
-//! Six kinds of accesses get no check. Five can never be reported: locals that LLVM would promote
-//! to registers; locals whose address stays in the function and whose accesses do not contradict;
-//! reads of the module's constants; untagged reads; reads whose tag may alias all memory under its
-//! root. The sixth is a redundant read: an equal read is on every path to it, no write is between,
-//! and a fault would be reported there.
+//! Besides the [`Skipped`] ones, six kinds of accesses get no check. Five can never be reported:
+//! locals that LLVM would promote to registers; locals whose address stays in the function and
+//! whose accesses do not contradict; reads of the module's constants; untagged reads; reads whose
+//! tag may alias all memory under its root. The sixth is a redundant read: an equal read is on
+//! every path to it, no write is between, and a fault would be reported there.
 
 #![forbid(unsafe_code)]
 

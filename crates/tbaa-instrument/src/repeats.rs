@@ -38,7 +38,7 @@ pub(super) fn repeats<'t>(
     };
     let joins: HashSet<usize> = joins.into_iter().collect();
     let (mut version, mut versions) = (0, 0);
-    // The reads in the dominating blocks, and for each of these its version at its start.
+    // `reads`: those in dominating blocks. `before`: each such block's first version and its reads.
     let mut reads: HashMap<Read, usize> = HashMap::default();
     let mut before: Vec<(u32, Vec<Read>)> = Vec::new();
     pointers.number_all(flow, |pointers, step| {
@@ -96,7 +96,7 @@ impl<'t> Pass<'t> {
         is_checked.then_some((pointer, size, tag))
     }
 
-    /// Returns whether an instruction may write memory; so may fences, volatile and atomic loads.
+    /// Returns whether an instruction may write memory. Fences, volatile and atomic loads count.
     fn may_write(&self, function: &Function<'t>, inst: &Inst) -> bool {
         match inst.opcode {
             Opcode::Call => function.call(inst).is_none_or(|call| {

@@ -1,4 +1,4 @@
-//! Finds stores that may change the type of memory that the same function stored before.
+//! Finds pairs of stores in a function that may write the same memory with tags that do not alias.
 //!
 //! C allows this for allocated memory, but LLVM may swap the two stores, so the runtime warns of
 //! them. This costs time, so it is only done for stores through two parameters, and for stores to
@@ -21,7 +21,7 @@ struct Store {
     parameters: Vec<Value>,
 }
 
-/// Returns the stores that must check what type the memory has so far.
+/// Returns the indices of the stores of all such pairs: their checks may warn.
 pub(super) fn rewrites<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,

@@ -30,7 +30,7 @@ pub(super) struct Table {
     pub(super) checks: BTreeSet<Check>,
     /// The sizes, in bytes, of writes that clear shadow memory.
     pub(super) clears: BTreeSet<u64>,
-    /// The numbers of pointers that calls of unknown functions pass.
+    /// The different numbers of pointers that single calls of unknown functions pass.
     pub(super) out: BTreeSet<usize>,
 }
 

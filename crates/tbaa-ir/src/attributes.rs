@@ -20,7 +20,7 @@ pub enum Attribute<'t> {
 
 /// Iterates over the attributes of a function, call or group, and their ranges in the text.
 ///
-/// It ends at the first text that cannot be an attribute.
+/// Skips string attributes (`"key"="value"`). Ends at the first text that cannot be an attribute.
 #[derive(Clone, Debug)]
 pub struct Attributes<'t> {
     lexer: Lexer<'t>,
@@ -34,7 +34,7 @@ const ENDS: [&[u8]; 12] = words(
 );
 
 impl<'t> Attributes<'t> {
-    /// Starts at the lexer: after a function's parameters, a call's arguments, or a group's `{`.
+    /// Starts at the lexer, which is after a function's parameters, a call's arguments, or a `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }

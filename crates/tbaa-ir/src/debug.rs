@@ -249,8 +249,8 @@ impl<'t> DebugInfo<'t> {
         found
     }
 
-    /// Returns `Some` if the fields that TBAA has for a record are exactly `fields`. TBAA's fields
-    /// come from clang's `CodeGenTBAA::getBaseTypeInfoHelper`.
+    /// Returns `Some` if `fields` may be the fields that TBAA has for a record, which come from
+    /// clang's `CodeGenTBAA::getBaseTypeInfoHelper`. Fields for bit-fields are not compared.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
         let is_bit_field = |member: &DebugNode<'t>| member.has_flag(b"DIFlagBitField");
         let mut members = self.members(self.node(record)?);
@@ -372,7 +372,7 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
-    /// such as `l.base`. If several members of a union match, the path is `u.{i|f}`, for example.
+    /// such as `l.base`. Unless exactly one member of a union matches, it ends in a list: `{i|f}`.
     ///
     /// `None` if several structs have this name and give different paths, or no field matches.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {

@@ -41,7 +41,7 @@ impl MemoryEffects {
     /// All memory may be read and written: nothing is known.
     pub const ANY: Self = Self::all(3);
 
-    /// Creates the effects with one access to all kinds: 1 to read, 2 to write, 3 for both.
+    /// Creates the effects that allow `access` to all kinds: 1 to read, 2 to write, 3 for both.
     const fn all(access: u32) -> Self {
         MemoryEffects(access * 0b01_01_01_01_01_01)
     }

@@ -53,9 +53,9 @@ pub enum Visit {
 }
 
 impl Flow {
-    /// # Panics
+    /// Computes the control flow of a function, with its loops.
     ///
-    /// If the function has no block.
+    /// Panics if the function has no block.
     pub fn of(function: &Function<'_>) -> Self {
         let mut flow =
             Flow::without_loops(function.blocks.iter().map(|block| &block.successors[..]));

@@ -89,7 +89,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Skips a comment, a string, or the start of an instruction, but not brackets, labels or
+    /// Skips a comment, a string, a named label or the start of an instruction, but not brackets or
     /// attachments. Returns the end, and whether an instruction may start there.
     #[inline]
     fn within(
@@ -178,8 +178,8 @@ impl<'t> Scan<'t> {
         *recent
     }
 
-    /// Reads the name after a `!`, and an attachment such as `!tbaa !4` if it is one. Returns
-    /// whether it is one: then an instruction may start after it.
+    /// Reads the name after a `!`, and the node after `tbaa` or `tbaa.struct`. Returns whether the
+    /// name is one of these: then an instruction may start after the node.
     fn attachment(&mut self, lexer: &mut Lexer<'t>, current: &mut Current) -> Result<bool> {
         let mut copy = false;
         if lexer.rest().starts_with(b"tbaa !") {

@@ -35,7 +35,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
-        // Other words have no access. Use no branches, because the next word is hard to predict.
+        // Other opcodes do not access memory. Do not branch: the next word is hard to predict.
         let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));
@@ -247,7 +247,7 @@ pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<u
     Some(start..lexer.at)
 }
 
-/// Returns a copy of the text that ends after [`SEARCH`] bytes. Its offsets begin at 0.
+/// Returns a lexer for the next [`SEARCH`] bytes of the text. Its offsets begin at 0.
 fn bounded(lexer: Lexer<'_>) -> Lexer<'_> {
     let rest = lexer.rest();
     Lexer::new(&rest[..rest.len().min(SEARCH)], 0)

@@ -9,7 +9,7 @@ use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
 
-/// An instruction that accesses memory, or that has a tag.
+/// An instruction that accesses memory (of calls: `llvm.memcpy` and the like), or that has a tag.
 ///
 /// [`Module::pointer_span`] and [`Module::tag_span`] read from the text where its pointer and its
 /// tag are.
@@ -275,7 +275,7 @@ impl Module<'_> {
         attached.filter(|tag| !std::mem::replace(&mut seen[tag.index()], true)).collect()
     }
 
-    /// Returns the tags in `!llvm.errno.tbaa`, whose accesses may access `errno`.
+    /// Returns the tags in `!llvm.errno.tbaa`: accesses with these tags may access `errno`.
     pub fn errno_tags(&self) -> &[TagId] {
         &self.errno
     }

@@ -66,8 +66,8 @@ enum Class {
 }
 
 impl Opcode {
-    /// Returns the opcode for a word such as `getelementptr`; `None` for loads, stores and others
-    /// that access memory.
+    /// Returns the opcode for a word such as `getelementptr`; `None` for calls, for instructions
+    /// that access memory, such as loads, and for other words.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = WORDS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())

@@ -463,7 +463,7 @@ impl<'t> Pointers<'t> {
         if found.is_empty() || at < seen.len() { vec![seen[0]] } else { found }
     }
 
-    /// Returns the values that a `phi` or `select` chooses from, and which of the two it is.
+    /// Returns the opcode of a `phi` or `select`, and the values that it chooses from.
     pub fn choices(&self, value: Value) -> Option<(Opcode, &[Value])> {
         let inst = self.function.inst(value)?;
         let operands = self.function.operands(inst);
@@ -475,7 +475,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the values that a `phi`, a `select` or a merged load of a slot chooses from. Empty
-    /// if one comes from inside a loop, or if there are too many.
+    /// for other values, and for a `phi` or load with too many values or at a loop's header.
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
         let (block, values) = match (join, self.choices(value), self.function.def(value)) {
@@ -572,9 +572,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether a call cannot write the memory behind a pointer; with `to_read`, it cannot
-    /// read it either. Its arguments must point elsewhere, and it must not access other memory or
-    /// not know the address yet. `as_restrict` assumes that the pointer's parameter is `restrict`.
+    /// Returns whether a call cannot write the memory behind a pointer (with `to_read`, also not
+    /// read it): no argument may point there, and the call accesses only its arguments' memory, or
+    /// cannot know the address. `as_restrict` assumes that the pointer's parameter is `restrict`.
     /// Like LLVM's `BasicAAResult::getModRefInfo` and `AAResults::getModRefInfo`.
     pub fn is_out_of_reach(
         &self,
@@ -743,8 +743,8 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Finds the instructions that let other code know the address of a local variable or pointer
-/// parameter: all uses except accesses. See `PointerMayBeCaptured`, `FindEarliestCapture` in LLVM.
+/// Finds the instructions that may let other code know the address of an `alloca` or in a pointer
+/// parameter, such as a store of it. In LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
     let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
     let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);

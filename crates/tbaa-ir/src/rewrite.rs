@@ -115,8 +115,8 @@ impl<'t> Rewriter<'t> {
         Ok(number)
     }
 
-    /// Adds a graph's nodes, and returns their numbers. Writes a distinct node with itself as its
-    /// only operand. It has the same errors as [`define`](Self::define).
+    /// Adds a graph's nodes, and returns their numbers. Writes any distinct node N as
+    /// `distinct !{!N}`, without its operands. It has the same errors as [`define`](Self::define).
     pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
         let mut numbers = HashMap::default();
         for node in graph.nodes() {
@@ -144,8 +144,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NoEnd`] if an instruction gets an attachment, and the reader cannot find
-    /// its end.
+    /// [`TextErrorKind::NoEnd`] if attachments of an instruction change, and the reader cannot find
+    /// the instruction's end.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {

@@ -10,7 +10,7 @@ use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
-/// Returns LLVM's answers for a load and a store with each tag, each through its own pointer.
+/// Returns whether LLVM lets a load with one tag alias a store with another, for all pairs of tags.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let code = Code::new(&context, tags.len());

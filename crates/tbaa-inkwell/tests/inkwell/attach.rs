@@ -155,7 +155,7 @@ fn alignment_that_is_not_known() {
     }
 }
 
-/// A run needs elements of the accessed type. Otherwise the error gives the right reason.
+/// At a run (elements in a row), an access must be of whole elements. The error says what is wrong.
 #[test]
 fn elements_of_runs() {
     let mut types = runtime::types();
@@ -400,7 +400,7 @@ fn classes_are_in_the_module() {
     assert_eq!(loads(&other), 1, "with the plugin");
 }
 
-/// A call that is declared to access only numbers does not change the base pointer.
+/// LLVM keeps a loaded base pointer across a call if metadata says that the call does not write it.
 #[test]
 fn effects_of_calls() {
     let loads = |form: TagForm, touched: &[&str]| {

@@ -12,7 +12,7 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned};
 
-/// Builds a program in which the store of 7 has a wrong tag. It returns 7 if the tag does no harm.
+/// Runs a program whose store of 7 has a wrong tag. The first result is 7 if the tag does no harm.
 fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =

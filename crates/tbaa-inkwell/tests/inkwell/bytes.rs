@@ -103,7 +103,7 @@ fn a_flexible_tail() {
     }
 }
 
-/// A size that is known only at run time may alias whatever a known size may alias.
+/// An access of a size that only the run determines may alias all that one of a known size may.
 #[test]
 fn a_size_that_varies_covers_no_less_than_a_known_one() {
     for form in FORMS {
@@ -125,7 +125,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(right, [FILLED; 2]);
 }
 
-/// `attach` rejects a fill larger than its place, except at a run of elements: `[*]` or `*long`.
+/// `attach` rejects a fill larger than its place. At `[*]` or `*long` it accepts whole elements.
 #[test]
 fn runs() {
     let mut jit = jit(TagForm::Lowered);

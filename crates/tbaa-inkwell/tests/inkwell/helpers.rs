@@ -38,7 +38,7 @@ pub fn compile<'ctx>(
     module
 }
 
-/// Returns how often the base is loaded around a call of a helper, and the difference of the loads.
+/// Returns how often the base is loaded around a call of a helper, and the two values' difference.
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let mut jit = Jit::new(runtime::types());
     let context = Context::create();
@@ -60,7 +60,7 @@ fn helpers_meet_the_jit_in_one_tree() {
             ("set_kind", 0),
             ("set_other", 0),
             ("set_func", 0),
-            // clang tags union members as `char`, and a store to a base pointer may change it.
+            // These may change the base: clang tags union members, such as numbers, as `char`.
             ("set_number", 2),
             ("set_base", 2),
             ("copy", 2),

@@ -49,7 +49,7 @@ struct Step {
     how: u64,
     known: bool,
     value: u64,
-    /// A place that is attached first and then replaced by `place`.
+    /// A place whose metadata is attached for a while, and then replaced by that of `place`.
     before: Option<TaggedPlace>,
 }
 

@@ -3,7 +3,7 @@
 use tbaa::declare::{Declarations, Policy, TaggedTypes};
 use tbaa::{Graph, TagId};
 
-/// Returns the paths of the accesses that a compiler of such a language makes.
+/// Returns the paths of the members that compiled code of a language like Lua accesses.
 pub fn paths() -> Vec<&'static str> {
     include_str!("runtime.txt").lines().collect()
 }

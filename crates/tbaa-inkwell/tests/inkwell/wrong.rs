@@ -32,8 +32,8 @@ pub fn force<'ctx>(code: &Code<'ctx>, place: &TaggedPlace, to: InstructionValue<
     code.tagger.attach_nodes(nodes.unwrap().unwrap(), to).unwrap();
 }
 
-/// Returns the results of the code that `build` makes, unoptimised and after `-O2`. It is called
-/// with two pointers to one object.
+/// Returns the results of the code that `build` makes, unoptimised and after `-O2`. The code
+/// gets two pointers to one object.
 pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     [false, true].map(|optimise| {
         let context = Context::create();

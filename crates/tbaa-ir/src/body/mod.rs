@@ -121,7 +121,7 @@ pub struct Function<'t> {
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
-    /// The values that instructions with an unreadable operand name, each with the instruction.
+    /// The values in the text of each instruction that has an unreadable operand, and its index.
     unread: Vec<(Value, u32)>,
     /// The targets of branches, and the incoming blocks of `phi`s, as block indices.
     labels: Vec<u32>,

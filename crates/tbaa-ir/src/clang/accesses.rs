@@ -1,4 +1,4 @@
-//! Checks whether clang gives accesses to declared types the same tags as the declarations.
+//! Compares clang's tags for accesses to declared types with the tags that the declarations give.
 //!
 //! A dump of record layouts does not determine the tags: it lacks attributes such as `may_alias`,
 //! and the name of `_Bool`, which depends on the language version. So clang compiles an access to
