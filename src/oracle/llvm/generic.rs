@@ -9,8 +9,8 @@ use crate::extent::Size;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
-/// Returns the definition's result, without immutability, for two different regular tags (see
-/// `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
+/// Returns the result of LLVM's algorithm (`mod.rs`), apart from immutability, for two different
+/// regular tags (see `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
@@ -37,7 +37,7 @@ pub(super) fn most_generic(
     whole
 }
 
-/// Returns the result of the definition for two regular tags that do not alias.
+/// Returns the result of LLVM's algorithm for two regular tags that do not alias.
 pub(super) fn of_apart(
     graph: &Graph,
     index: &Index,
@@ -53,7 +53,7 @@ pub(super) fn of_apart(
     whole(graph, graph.node_at(common))
 }
 
-/// Returns the result of the definition for any two tags that do not alias.
+/// Returns the result of LLVM's algorithm for any two tags that do not alias.
 pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
     let [a, b] = tags.map(|tag| TagParts::access(graph, graph.tag_node(tag)));
     whole(graph, least_common_type(graph, a?, b?).ok()??)
