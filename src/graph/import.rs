@@ -88,7 +88,7 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index in `parts` of its first operand. For the topmost frame, they go on to the end.
+    /// The index in `parts` of its first operand. Those of the topmost frame end the list.
     first: usize,
     /// The index of the operand to look up next.
     next: usize,

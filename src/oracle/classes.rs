@@ -95,7 +95,7 @@ enum Regular {
     All,
     /// The row of a group of regular tags. The number is that of the uppermost group with this row.
     Group(u32),
-    /// The first position of a root, the row's positions under it, and (implied) all of other roots.
+    /// The first position of a root, the row's positions under it, and (implied) all under others.
     Listed(usize, Vec<u32>),
 }
 

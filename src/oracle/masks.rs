@@ -293,7 +293,7 @@ impl Search<'_> {
         Some(clique)
     }
 
-    /// Joins cliques until `wanted` are left, in each step at the least cost: the lost pairs' weight.
+    /// Joins cliques until `wanted` are left, each step at the least cost: the lost pairs' weight.
     fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());

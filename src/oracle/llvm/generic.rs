@@ -2,7 +2,7 @@
 //!
 //! A tag's *walk* visits types from its base type on; a *cursor* is a type and offset on it. Each
 //! type on a walk is older than the one before, so the least common ancestor of the accessed types
-//! is the oldest of these two and the first common type. At most one walk visits both base types.
+//! is the oldest of the two and the first type on both walks. At most one visits both base types.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
