@@ -12,8 +12,8 @@
 //!   describe the access, which may alias everything: the memory after an object of the base
 //!   depends on types that may be added later.
 //!
-//! So an access with a larger known size never aliases less, and neither does an access of unknown
-//! size, compared with a known size that stays inside the base.
+//! So a larger known size never makes an access alias less. Nor does an unknown size, compared with
+//! a known size that stays inside the base.
 
 /// The extent of an access or type without an end. Finite extents are smaller: sizes have 64 bits.
 pub(crate) const UNBOUNDED: u128 = 1 << 80;

@@ -1,11 +1,11 @@
 //! A forest in which leaves can be added, and ancestors can be tested in constant time.
 //!
-//! Each node has an interval of preorder numbers that encloses those of its descendants, so one
-//! node is an ancestor of another iff their intervals meet. A node added later is *unnumbered*: its
-//! interval begins with the first number of its lowest numbered ancestor. It is never an ancestor
-//! of a numbered node, so the intervals decide all tests except those between unnumbered nodes that
-//! share a number. Those tests climb to the ancestors. When a quarter of the nodes are unnumbered,
-//! all are renumbered, so adding a node takes constant time on average.
+//! Each node has an interval of preorder numbers that encloses those of its descendants, so one of
+//! two nodes is an ancestor of the other iff their intervals overlap. A node added later is
+//! *unnumbered*: its interval begins with the first number of its lowest numbered ancestor. It is
+//! never an ancestor of a numbered node, so the intervals decide all tests except those between
+//! unnumbered nodes that share a number. Those tests climb to the ancestors. When unnumbered nodes
+//! exceed a quarter of the numbered ones, all are renumbered, so adding takes `O(1)` on average.
 //!
 //! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): each node
 //! also points to a farther ancestor, chosen so that climbing past n nodes takes `O(log n)` steps.

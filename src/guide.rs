@@ -16,8 +16,8 @@
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
-/// Declares a module for each page. A page links to another as `[rules]`. The page itself defines
-/// this as the other file. The lines before the page take precedence: they define it as a module.
+/// Declares a module for each page. A page links to another as `[rules]`, and defines such a link
+/// as a file. The `doc` lines before the page take precedence: they define the link as a module.
 macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*

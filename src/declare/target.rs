@@ -54,7 +54,7 @@ pub(super) enum LayoutRules {
     },
 }
 
-/// An alignment, in bytes, that no vector reaches: vectors are aligned without a limit.
+/// The value of `vector_align` if vectors are aligned without a limit. No vector is so large.
 const NO_LIMIT: u64 = 1 << 28;
 
 macro_rules! presets {

@@ -11,8 +11,8 @@ use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use crate::table::HashMap;
 
 impl Graph {
-    /// Adds the nodes of a cycle, and returns for each the node that it became. Their operands
-    /// refer to one another by index, and `base` has been added to each index.
+    /// Adds the nodes of a cycle, and returns the graph's node for each of `nodes`. An operand
+    /// refers to a node of the cycle by its index in `nodes` plus `base`.
     ///
     /// Uniqued nodes with equal operands merge, and then the nodes that refer to them may merge as
     /// well. None of them can equal a node that is in the graph already, because each has an
@@ -77,8 +77,8 @@ impl Graph {
         Ok((0..nodes.len()).map(|at| self.id(first + number(at))).collect())
     }
 
-    /// Computes the facts that the nodes from index `first` on inherit from their parents. Parents
-    /// come first. If the parents form a cycle, none of its nodes has a root.
+    /// Computes the facts that the nodes from index `first` on inherit from their parents. Handles
+    /// a parent before its children. If the parents form a cycle, none of its nodes has a root.
     fn inherit_in_cycle(&mut self, first: usize) {
         let mut to_parent = DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (first..self.records.len()).map(|_| to_parent.add_node(())).collect();
@@ -112,10 +112,10 @@ fn of_member(operand: Packed, first: usize) -> Option<usize> {
     (operand.kind() == OperandKind::Node).then(|| operand.index().checked_sub(first)).flatten()
 }
 
-/// Merges uniqued members whose operands are equal. Returns the index of the remaining member for
-/// each member.
+/// Merges uniqued members whose operands are equal. Returns, for each member, the index of the
+/// member that remains in its place.
 ///
-/// A member's hash is the sum of its operands' hashes, so one operand is replaced in one step. A
+/// A member's hash is the sum of its operands' hashes, so replacing an operand takes one step. A
 /// merge replaces the member that fewer operands refer to, so all merges take near-linear time.
 fn merge_equal(members: &mut [Member], first: usize, hasher: &impl BuildHasher) -> Vec<usize> {
     let term = |position: usize, operand: Packed| hasher.hash_one((position, operand));

@@ -137,7 +137,7 @@ impl Shape {
         field + 1
     }
 
-    /// Returns the position of a field's size in the new format. `field` is that of its type.
+    /// Returns the position of a field's size, if it has one. `field` is the position of its type.
     pub fn extent(self, field: usize) -> Option<usize> {
         (self.format == Format::New).then_some(field + 2)
     }
@@ -183,8 +183,8 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
-    /// Returns whether a node that is not a root has a parent, a name (or a size in the new format)
-    /// and complete fields, and whether each operand has the right kind.
+    /// Returns whether a node is not a root and has a parent, a name (in the new format, a size)
+    /// and complete fields, and each of these operands has the right kind.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
@@ -307,7 +307,7 @@ impl TagParts {
         let len = graph.operand_count(tag);
         let int = |at| graph.operand(tag, at).and_then(Operand::int);
         let is_odd = |at| int(at).is_some_and(|int| int.value & 1 == 1);
-        // The format takes longest to compute, so it comes last: the flag must be the last operand.
+        // Computing the format is slow, so it comes last. Before it, the last operand is tested.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))
@@ -323,8 +323,8 @@ impl TagParts {
         format.choose(TAG_SIZE, TAG_SIZE + 1)
     }
 
-    /// Reads a tag. Fails with the position of the first operand that is missing or has the wrong
-    /// kind.
+    /// Reads a tag. Fails with the position of the first operand that is missing, has the wrong
+    /// kind or is superfluous.
     pub(crate) fn of(graph: &Graph, tag: NodeId) -> Result<TagParts, usize> {
         let node = |at: usize| graph.operand(tag, at).and_then(Operand::node).ok_or(at);
         let int = |at: usize| graph.operand(tag, at).and_then(Operand::int).ok_or(at);

@@ -41,9 +41,9 @@ impl Pairing<'_> {
     }
 }
 
-/// Compares tags, `tbaa.struct` nodes and types that neither reaches, each in order. Two nodes are
-/// equal if all that they reach is: operands, and whether a node is a tag, a `tbaa.struct` node, a
-/// type or distinct. Node indices and unreachable nodes have no effect.
+/// Compares tags, `tbaa.struct` nodes, and types that none of these reach, each in order. Two nodes
+/// are equal if they and all nodes that they reach agree in their operands, and in being a tag, a
+/// `tbaa.struct` node, a type or distinct. Node indices and unreachable nodes have no effect.
 ///
 /// A graph that is written and read again, as serialised data or text, equals the original. But a
 /// text of metadata alone cannot contain operands that refer to their module, such as `ptr @g`, so

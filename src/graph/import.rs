@@ -88,9 +88,9 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index of its first operand. While the frame is on top, its operands end with the list.
-    /// `next` is the index of the operand to look up next.
+    /// The index in `parts` of its first operand. Those of the topmost frame end the list.
     first: usize,
+    /// The index of the operand to look up next.
     next: usize,
 }
 
@@ -186,8 +186,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand for
-    /// the node that uses it, and its own node if that was added.
+    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand by
+    /// which the node below it refers to the removed one, and the node if it was added.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));

@@ -11,7 +11,7 @@ struct Portable {
     nodes: Vec<PortableNode>,
     /// The indices of the nodes that are tags, in the order of their tag ids.
     tags: Vec<u32>,
-    /// The indices of the nodes that are types, and (`copies`) of the `tbaa.struct` nodes.
+    /// The indices of the nodes that are types. `copies` has those of the `tbaa.struct` nodes.
     types: Vec<u32>,
     copies: Vec<u32>,
     /// The number of each node in the text that it came from. `tbaa dump` adds these.

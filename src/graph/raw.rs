@@ -62,9 +62,9 @@ pub trait RawGraph: Sealed {
 
     /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
     ///
-    /// Use this for a node that refers to itself or belongs to a cycle. Equal nodes become one in
-    /// any order, and so do uniqued nodes of a cycle that have the same operands. A uniqued node
-    /// that refers to itself becomes distinct.
+    /// Use this for a node that refers to itself or belongs to a cycle. Equal nodes become one,
+    /// whatever their order, and so do uniqued nodes of a cycle that have the same operands. A
+    /// uniqued node that refers to itself becomes distinct.
     ///
     /// ```
     /// use tbaa::raw::{Draft, DraftOperand, RawGraph};

@@ -28,7 +28,7 @@ impl Strings {
     }
 
     /// Adds a string, or finds it, and returns its index. `hasher` must be the same in all calls.
-    /// An index fits in 32 bits, because there are fewer operands that refer to strings.
+    /// An index fits in 32 bits, because a graph has at most 2^29 operands.
     pub(super) fn intern(&mut self, string: &[u8], hasher: &DefaultHashBuilder) -> usize {
         let Strings { bytes, ends, table } = self;
         let hash = hasher.hash_one(string);

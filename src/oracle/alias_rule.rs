@@ -13,11 +13,11 @@ pub enum AliasRule {
     #[default]
     Llvm,
     /// Considers every member of a union, and uses sizes. Array elements are distinguished only by
-    /// the offset inside the element. Accesses that overlap through a union alias, because type
-    /// punning is allowed.
+    /// the offset inside the element. Accesses that overlap through a union may alias, because
+    /// type punning is allowed.
     Union,
     /// Like [`AliasRule::Union`], except that accesses to two different members of a union do not
-    /// alias if one of them does not name the union.
+    /// alias if one of the accesses does not name the union.
     UnionStrict,
 }
 

@@ -5,7 +5,7 @@
 //!
 //! **Regular tags** may alias iff their roots differ or one is above the other in a forest. So a
 //! row consists of ancestors, descendants and tags of other roots. The row of a tag is a subset of
-//! the row of each tag above it, and the two are equal iff they have the same length.
+//! the row of each tag above it, and these two rows are equal iff their lengths are.
 //!
 //! **For other tags**, rows are stored as lists. Each list refines the partition of the tags: it
 //! splits every class of which it contains only some members.
@@ -95,7 +95,7 @@ enum Regular {
     All,
     /// The row of a group of regular tags. The number is that of the uppermost group with this row.
     Group(u32),
-    /// All regular positions of other roots, and a list under the root whose positions begin here.
+    /// The first position of a root, the row's positions under it, and (implied) all under others.
     Listed(usize, Vec<u32>),
 }
 

@@ -111,7 +111,7 @@ impl fmt::Display for AccessPath {
     }
 }
 
-/// Two paths from one base type that were compared. If any two overlap, these do.
+/// Two paths from one base type that were compared. If any paths of the accesses overlap, these do.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -21,9 +21,9 @@ pub struct Apart {
     pub modulus: u64,
     /// The remainder of all distances when divided by `modulus`.
     pub residue: u64,
-    /// The first number of the window, or `None` if the window has no start.
+    /// The start of the window or the smallest distance, whichever is greater, if it is finite.
     pub from: Option<i128>,
-    /// The last number of the window, or `None` if the window has no end.
+    /// The end of the window or the greatest distance, whichever is smaller, if it is finite.
     pub to: Option<i128>,
 }
 
@@ -49,8 +49,8 @@ struct Array {
 }
 
 impl Apart {
-    /// Finds a division that proves it. Returns `None` if there is none, or if one range simply
-    /// ends before the other begins.
+    /// Finds a division that proves that the ranges share no byte. Returns `None` if it finds none,
+    /// or if one range simply ends before the other begins.
     pub(super) fn find(first: &ByteRange, second: &ByteRange) -> Option<Apart> {
         let len = |range: &ByteRange| {
             range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
@@ -76,7 +76,7 @@ impl Apart {
         arrays: &[Array],
         window: (i128, i128),
     ) -> Option<Apart> {
-        // The smallest and greatest distance to which the arrays with this property add up.
+        // The smallest and greatest sum over the arrays whose steps are (or are not) multiples.
         let bounds = |multiples: bool| {
             let of = |second| {
                 let counts = |array: &&Array| {

@@ -36,9 +36,9 @@ use crate::graph::Graph;
 /// # Memory
 ///
 /// Besides its graph, an oracle takes about 60 bytes for each tag. It keeps an interval for each
-/// tag, and for most pairs comparing the intervals is enough. The paths of other tags are stored
-/// from their first query on. A cache of 128 KiB has the latest answers that needed a search. If
-/// there are at most 512 tags, and the intervals of at least one in 64 are not enough, another
+/// tag, and for most pairs comparing the intervals is enough. For the other pairs, the paths of the
+/// tags are stored when first used. A cache of 128 KiB has the latest answers that needed a search.
+/// If there are at most 512 tags, and the intervals of at least one in 64 are not enough, another
 /// cache has the answers for all pairs of tags, in two bits each: at most 64 KiB.
 ///
 /// # Growing

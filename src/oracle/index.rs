@@ -1,5 +1,5 @@
 //! The index. It has an interval of 8 bytes for each tag, which decides most queries, and a record
-//! of 8 bytes, which says how to decide if two intervals overlap.
+//! of 8 bytes, which says how to decide a query if the two intervals overlap.
 //!
 //! A tag's *walk* visits types from its base type on; each rule defines the steps. A *cursor* is a
 //! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. A tag is
@@ -38,7 +38,7 @@ struct Record {
 }
 
 /// A tag's interval, and a bit that is set if an overlap with it decides nothing. Both ends are
-/// doubled to leave room for it: there are at most [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
+/// doubled for it, and still fit: see [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     start: u32,

@@ -28,8 +28,8 @@ pub(crate) const STRICT_ELEMENTS: u128 = 1 << 12;
 /// than this have over 4,096 combinations, which is the documented minimum of [`ELEMENTS`].
 pub(crate) const STRIDES: usize = 14;
 
-/// The number of times that the bounds of a sum are tightened before its elements are tried or
-/// computed. The first one or two have nearly all the effect.
+/// The largest number of times that the bounds of a sum are tightened before its elements are tried
+/// or computed. The first one or two have nearly all the effect.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
 /// The number of fields that [`Budget::look`] counts as one step. Looking at a field only checks
@@ -67,7 +67,7 @@ impl Budget {
     }
 
     fn take(&mut self, steps: u32) -> Result<(), Exhausted> {
-        // After a failure, no steps are left, so the next one fails too.
+        // After a failure, no steps are left, so each later call that needs a step fails too.
         let left = self.0.checked_sub(steps);
         self.0 = left.unwrap_or(0);
         left.map(|_| ()).ok_or(Exhausted)

@@ -20,11 +20,11 @@ use super::grow::Oracle;
 use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
-/// The most accesses in a list, and most cliques: two roots with m scalars each need m squared.
+/// The largest number of accesses, and of cliques. Two roots with m scalars each need m^2 cliques.
 const MOST: usize = 1 << 12;
-/// The most words that one search may read, which takes about a second.
+/// The largest number of words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// With more bits than this, the lightest joins its best partner; with fewer, the best pair joins.
+/// The number of heaviest cliques that are joined in pairs, after each lighter one has joined one.
 const PAIRED: usize = 1 << 9;
 
 /// The version number for the next table: the number of tables made so far, plus 1.
@@ -151,13 +151,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// If the accesses need more bits, some pairs that do not alias will share one, those with the
     /// smallest product of weights first. [`Masks::lost`] lists them. Pairs that may alias always
-    /// share one. This takes about a second. Searches have the limits of [`Oracle::matrix`].
+    /// share one. This takes about a second at most. Queries have the limits of [`Oracle::matrix`].
     ///
     /// The list cannot be extended. To add an access, make new masks for all.
     ///
     /// # Errors
     ///
-    /// If `bits` is not from 1 to 64, or there are more than 4,096 accesses or cliques of accesses.
+    /// If `bits` is not 1 to 64, there are over 4,096 accesses or cliques, or this takes too long.
     pub fn masks<A: Into<Access>>(
         &self,
         accesses: impl IntoIterator<Item = (A, u64)>,
@@ -210,7 +210,7 @@ impl Search<'_> {
     /// Returns cliques that cover all edges, and a lower bound on the number of cliques needed.
     fn cover(&mut self) -> Option<(Vec<FixedBitSet>, usize)> {
         let near = self.near;
-        // Edges with few common neighbours come first. Those of an edge `(a, a)` are all of `a`.
+        // Edges with few common neighbours come first. An edge `(a, a)` has all neighbours of `a`.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
         for (a, row) in near.iter().enumerate() {
             for b in row.ones().take_while(|&b| b <= a) {
@@ -293,7 +293,7 @@ impl Search<'_> {
         Some(clique)
     }
 
-    /// Joins cliques until `wanted` are left, in each step those that add the least cost.
+    /// Joins cliques until `wanted` are left, each step at the least cost: the lost pairs' weight.
     fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());

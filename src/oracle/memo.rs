@@ -2,7 +2,7 @@
 //!
 //! - A *table*, for an oracle with few tags, has two bits for each pair of tags. If intervals leave
 //!   many pairs undecided, the table is asked first: the query then has no unpredictable branch.
-//! - The *last answers* of the definition are stored for pairs without a table, and for accesses
+//! - The *last answers* that took a search are stored for pairs without a table, and for accesses
 //!   that have a size of their own. The hash of the pair determines eight slots. The answer is in
 //!   one of them until another answer replaces it.
 //!
@@ -20,7 +20,7 @@ const PAIRS: usize = 1 << 14;
 /// The number of slots that one pair may be in: one line of the processor's cache.
 const PLACES: usize = 8;
 
-/// The largest number of tags that have a table. It then takes 64 KiB. A larger table would not fit
+/// The largest number of tags for a table, which then takes 64 KiB. A larger table would not fit
 /// in the processor's fastest caches, and using it would cost more than undecided intervals do.
 const MOST_TAGS: usize = 1 << 9;
 
@@ -116,7 +116,7 @@ impl Memo {
     }
 }
 
-/// Returns a number for two accesses in any order: even and not 0. `None` if it has no room.
+/// Returns an even number, not 0, for a pair in any order, or `None` if it needs over 64 bits.
 fn key(a: Access, b: Access) -> Option<u64> {
     const TAG: u32 = 24;
     const SIZE: u32 = 7;

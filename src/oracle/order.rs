@@ -234,7 +234,7 @@ impl Order {
             let range = group.map_or(0..0, |group| group.root.clone());
             let mut row = Row { root: range.clone(), set: Set::Few(vec![position as u32]) };
             let mut consider = |other: usize| {
-                // A row has only regular tags of its own root: it may alias all others.
+                // A row lists regular tags of its own root only: its tag may alias all others.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;

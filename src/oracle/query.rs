@@ -127,7 +127,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine().candidates(&self.index, tag, left)
     }
 
-    /// Returns whether an answer is right: the definition gives it, or stopped at its limit.
+    /// Returns whether `may` is right: the definition agrees, or hit its limit and `may` is false.
     fn is_as_defined(&self, a: Access, b: Access, may: bool) -> bool {
         let defined = self.engine().decide(self.indexed(), (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit

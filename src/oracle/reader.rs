@@ -48,7 +48,7 @@ use crate::graph::{Graph, TagId};
 ///
 /// # Time
 ///
-/// Publishing adds everything to a replica that it lacks, usually the additions since the last
+/// Publishing adds to a replica everything that it lacks, usually the additions since the last
 /// publication but one. This takes as long as adding did, or two to three times as long if several
 /// readers lag behind and replicas take turns. Making another replica copies everything. Until the
 /// graph has doubled, this happens at most once for each reader, plus twice.

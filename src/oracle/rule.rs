@@ -32,7 +32,7 @@ pub(super) trait Rule {
     /// definition must decide. A search for a tag's paths subtracts its steps from `left`.
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
-    /// Decides by the definition. If `why` is true, the result has the compared paths.
+    /// Decides by the rule's definition. If `why` is true, the result has the compared paths.
     fn decide(&self, of: Indexed<'_>, pair: (Access, Access), why: bool) -> Decision;
 
     /// Returns the tag for an access that replaces two others. Its immutability is not computed.

@@ -462,8 +462,8 @@ impl Types {
     }
 }
 
-/// Returns the elements of a field that is an array in a slot of `slot` bytes. Returns `None` if it
-/// is not an array.
+/// Returns the elements of a field that is an array, or `None` if it is not one. `slot` is the size
+/// of the slot of the aggregate that has the field, and limits a flexible array.
 pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Stride> {
     let size = u128::from(types.get(field.ty).size);
     if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {

@@ -15,7 +15,7 @@ use crate::access::Access;
 use crate::graph::Graph;
 use crate::table::HashMap;
 
-/// The most types on a tag's walk or in its base type. A tag with more is returned for every tag.
+/// The largest number of types on a walk or in a base type. Tags with more are always found.
 const MOST: usize = 256;
 
 /// Tags by their base types, and base types by the types that they contain.
@@ -115,7 +115,7 @@ impl Vicinity {
         Vicinity { oracle: Some(oracle.identity), ..Vicinity::default() }
     }
 
-    /// Adds an access. One with its own size may extend past the bytes of its tag.
+    /// Adds an access. One with its own size counts as one that may alias everything.
     pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
     where
         G: Borrow<Graph>,

@@ -15,8 +15,8 @@ use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
 impl Spec {
-    /// Reads a spec and checks its form: each field and variant must exist, each field must occur
-    /// once, and none may be missing.
+    /// Reads a spec and checks its form: each field and variant must exist, none may occur
+    /// twice, and no required field may be missing.
     ///
     /// # Errors
     ///

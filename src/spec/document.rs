@@ -222,7 +222,7 @@ impl Expect {
     }
 }
 
-/// Implements the conversions between a declaration and the tuple as which it is written.
+/// Implements the conversions between a declaration and the tuple that a spec contains for it.
 macro_rules! written_as_tuples {
     ($($decl:ident { $($field:ident: $ty:ty),* })*) => {$(
         impl From<($($ty),*)> for $decl {

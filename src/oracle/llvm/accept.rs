@@ -12,7 +12,7 @@ use crate::oracle::index::Index;
 use crate::wellformed::{Verdicts, Width, check_operands, comes_to, is_scalar};
 
 /// The largest number of types on a path before the first known cursor. Longer paths are left to
-/// the verifier, which caches its results. The index caches nothing for a tag that it rejects.
+/// the verifier, which caches its results. The index caches nothing for a rejected tag.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug, Default)]

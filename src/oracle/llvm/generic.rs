@@ -2,15 +2,15 @@
 //!
 //! A tag's *walk* visits types from its base type on; a *cursor* is a type and offset on it. Each
 //! type on a walk is older than the one before, so the least common ancestor of the accessed types
-//! is the oldest of these two and the first common type. At most one walk visits both base types.
+//! is the oldest of the two and the first type on both walks. At most one visits both base types.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
-/// Returns the definition's result, without immutability, for two different regular tags (see
-/// `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
+/// Returns the result of LLVM's algorithm (`mod.rs`), apart from immutability, for two different
+/// regular tags (see `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
@@ -37,7 +37,7 @@ pub(super) fn most_generic(
     whole
 }
 
-/// Returns the result of the definition for two regular tags that do not alias.
+/// Returns the result of LLVM's algorithm for two regular tags that do not alias.
 pub(super) fn of_apart(
     graph: &Graph,
     index: &Index,
@@ -53,7 +53,7 @@ pub(super) fn of_apart(
     whole(graph, graph.node_at(common))
 }
 
-/// Returns the result of the definition for any two tags that do not alias.
+/// Returns the result of LLVM's algorithm for any two tags that do not alias.
 pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
     let [a, b] = tags.map(|tag| TagParts::access(graph, graph.tag_node(tag)));
     whole(graph, least_common_type(graph, a?, b?).ok()??)

@@ -90,8 +90,8 @@ enum Match {
         common: NodeId,
         clause: Clause,
     },
-    /// The walk from one base type reaches that of the tag given here, at its offset or with one of
-    /// the two accesses to the whole object. LLVM treats this tag as the more generic one.
+    /// The walk from one base type reaches the base type of this tag, at the tag's offset or with
+    /// one of the accesses to that whole object. LLVM treats this tag as the more generic one.
     Meets(TagId),
 }
 

@@ -1,4 +1,4 @@
-//! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits one
+//! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits a type
 //! twice: four conditions for each order of the tags. `index.rs` defines *regular* tags.
 
 use super::tables::Llvm;

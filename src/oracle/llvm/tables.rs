@@ -5,18 +5,18 @@
 //! *regular*: two may alias iff their roots differ or the cursor of one is on the walk of the
 //! other, because:
 //!
-//! - *A tag of a whole scalar aliases its descendants.* Their walks continue up to that scalar.
-//! - *A walk that reaches the other's base type at the other's offset* is at the other's cursor. At
-//!   another offset, LLVM answers no, and neither cursor is on the other walk: that walk would
-//!   visit the base type twice, which the verifier rejects. A base type that is accessed whole, or
-//!   that the walk accesses, is a scalar, which the verifier accepts only at offset 0.
+//! - *A tag of a whole scalar aliases tags of its descendants.* Their walks continue up to it.
+//! - *A walk that reaches the other tag's base type at that tag's offset* is at that tag's cursor.
+//!   At another offset, LLVM answers no, and neither cursor is on the other walk: that walk would
+//!   visit the base type twice, which the verifier rejects. A base type that is accessed as a
+//!   whole, by either tag, is a scalar, which the verifier accepts only at offset 0.
 //!
 //! In the old format, a walk continues above the scalar, because fields and parents look the same.
 //!
-//! The definition decides for tags that access **aggregates**. It answers `MayAlias` only if a base
-//! type is inside the other or inside a type that the other's ancestors contain: the walk from one
-//! base type reaches the other, the accessed type contains the other, or a whole access covers a
-//! descendant.
+//! The *definition* (LLVM's algorithm, `mod.rs`) decides for tags that access **aggregates**. It
+//! answers `MayAlias` only if a base type is inside the other or inside a type that the other's
+//! ancestors contain: the walk from one base type reaches the other, the accessed type contains the
+//! other, or a whole access covers a descendant.
 //!
 //! For **the rest**, a base type alone decides nothing: tags whose walk ends at a scalar that they
 //! do not access (LLVM crashes on them), tags with parents that are not scalars or with unsound
@@ -58,7 +58,7 @@ impl Llvm {
             return self.push_other(index, parts.access.index, None);
         };
         // If a root has types of both formats, our walks may reach types that LLVM's do not. Tags
-        // that were added before the second format have only one.
+        // that were added before the second format reach types of only one.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);

@@ -1,6 +1,6 @@
 //! The bytes of a size-aware access, as byte patterns relative to the start of its base type.
 //!
-//! If the base type of one access contains that of the other, the bytes of this outer access may
+//! If the base type of one access contains that of the other, the bytes of the former (outer) may
 //! extend past the end of its base type: no object inside extends further, so this changes no
 //! answer. The bytes of the inner access must end with its base type, since other objects follow.
 

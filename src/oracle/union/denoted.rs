@@ -330,7 +330,7 @@ impl Taken<'_> {
         Ok(())
     }
 
-    /// Does the same for an array whose index the tag does not determine. Only the distance between
+    /// Like `leave`, for an array whose index the tag does not determine. Only the distance between
     /// the elements of p and q matters, so the earlier one can be the first of the array.
     fn leave_for_neighbour(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
         let Some(Stride { step, last: count @ 1.. }) = self.array else { return Ok(()) };

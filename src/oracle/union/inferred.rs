@@ -117,7 +117,7 @@ impl Denoted {
         access: &Resolved,
         budget: &mut Budget,
     ) -> Result<Option<Denoted>, Exhausted> {
-        // A class without data does not count in `far`, so `far` limits nothing if it is accessed.
+        // A class without data does not count in `far`, so `far` is no limit if one is accessed.
         let formed = types.get(access.access).format.is_some();
         let end = (access.access, 0);
         let mut open = vec![(access.base, access.offset)];
@@ -277,8 +277,8 @@ pub(super) struct Paths {
 pub(super) enum Found {
     /// The paths always choose the same fields, or fields whose slots overlap.
     Meet(Paths),
-    /// On all paths, the slots at which they separate do not overlap. If an example is requested
-    /// and there are paths, it is given.
+    /// The slots at which the paths separate never overlap. Contains an example of such paths, if
+    /// it is requested and there is one.
     Apart(Option<Paths>),
     /// The base type of this access contains no object of the other.
     Nothing,
@@ -503,7 +503,7 @@ impl<'s> Search<'s> {
         Paths { p, r: self.finish(self.b, r, paths.r), ..paths }
     }
 
-    /// Extends q to the first object of b, and then adds some r.
+    /// Extends q to the first object of b, and makes r one of the paths of b.
     fn finish_q(&mut self, mut ty: TypeIndex, mut paths: Paths) -> Paths {
         let b = self.b.0;
         while self.arena.asked && !b.has_object(self.types, ty) {

@@ -2,12 +2,12 @@
 //!
 //! # Theory
 //!
-//! Two accesses may alias iff one of these holds: their roots differ; one accesses a whole object
-//! of an ancestor of the other's access type; one has no path or extends past its base type; or
-//! they *overlap*. They overlap if a path q leads from the base type of one (the *outer*) to an
-//! object of the other (the *inner*), and the bytes of a path p of the outer meet those of a path r
-//! of the inner, shifted by q. All but the last are look-ups. This module decides overlap without
-//! listing all paths, elements or bytes.
+//! Two accesses may alias iff one of these holds: their tags are equal; their roots or formats
+//! differ; one accesses a whole object of an ancestor of the other's access type; one has no path
+//! or extends past its base type; or they *overlap*. They overlap if a path q leads from the base
+//! type of one (the *outer*) to an object of the other (the *inner*), and the bytes of a path p of
+//! the outer meet those of a path r of the inner, shifted by q. All conditions but the last are
+//! look-ups. This module decides overlap without listing all paths, elements or bytes.
 //!
 //! **Representation of a path.** All paths of a tag have the same *collapsed offset*: the offset
 //! with all array indices 0. So paths differ only in the arrays that they cross. The bytes of a

@@ -13,7 +13,7 @@ use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 /// A pair of byte patterns that share a byte, or that were found to share none.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
-    /// The indices of the patterns in the lists that are compared.
+    /// The indices `p` and `r` of the patterns in their lists, and the path `q` to r's object.
     pub(super) p: usize,
     pub(super) r: usize,
     pub(super) q: Link,

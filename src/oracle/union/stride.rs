@@ -137,7 +137,7 @@ fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
 /// The elements of one stride that are tried: the stride's index, the first and the last element.
 type Trial = (usize, u128, u128);
 
-/// Returns elements to try: if any sum is in the window, then one that contains one of them.
+/// Returns elements to try. If any sum is in the window, so is a sum with one of these elements.
 type Trials = fn(&[Stride]) -> Vec<Trial>;
 
 /// Tries elements in one order, and if this takes too long, in the other.
