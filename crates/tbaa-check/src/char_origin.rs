@@ -138,7 +138,7 @@ impl<'a> CharOrigins<'a> {
             if let Some(name) = self.sizes.with_kind(ty, name) {
                 return Some(name);
             }
-            // A pointer to a struct also points to its first member. All elements are alike.
+            // No index: a struct's first member. A variable index: any element, as all are alike.
             let index = match indices.next().map(|&indice| function.def(indice)) {
                 Some(Def::Integer(index)) => index,
                 _ => 0,

@@ -70,7 +70,7 @@ pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs))
 }
 
-/// Returns a name in lower case, without white space and punctuation.
+/// Returns the ASCII letters and digits of a name, in lower case.
 fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }

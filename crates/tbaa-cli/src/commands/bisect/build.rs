@@ -94,7 +94,7 @@ impl Build {
         Ok(())
     }
 
-    /// Builds the program. `wanted` says for each module which instructions keep their tags; `write` writes it so.
+    /// Builds the program. `wanted` has for each module the instructions that keep tags; `write` writes that module.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],

@@ -170,7 +170,7 @@ struct Accesses {
     has_scopes: bool,
 }
 
-/// The form that accesses which keep their tags have in a copy.
+/// The form that a copy gives to accesses which keep their tags.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,

@@ -244,7 +244,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Sorts the hottest loads first; among equals, loads in loops that tags could free, innermost loops first.
+/// Sorts the hottest loads first; among equals, those in loops that tags alone could unblock, then the deepest.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
