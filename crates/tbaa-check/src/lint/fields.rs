@@ -116,7 +116,7 @@ struct Least<'s> {
 }
 
 impl Least<'_> {
-    /// Returns the end of the last field with a known size; `None` if no size is known.
+    /// Returns a scalar's size, if known, or the end of a struct's last field (1 byte if unknown).
     fn of(&mut self, ty: TypeId) -> Option<u64> {
         // The last field of each type is followed, on a path that may be as long as the graph.
         let (mut path, mut next) = (Vec::new(), ty);
