@@ -28,11 +28,11 @@ pub enum Outcome {
     Kept,
     /// The load stays in the block to which LLVM also moves it in the unmodified module.
     Moved,
-    /// The load is done in another block, and in as many loops as before.
+    /// The load is in another block than without the scopes, and in as many loops or more.
     Elsewhere,
     /// The load is gone.
     Removed,
-    /// The load is in fewer loops than before.
+    /// The load is in fewer loops than without the scopes.
     Hoisted,
 }
 
