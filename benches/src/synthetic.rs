@@ -121,13 +121,13 @@ impl Maker {
     }
 }
 
-/// A program like real ones. A struct has 9 fields on average and 620 at most. Every fourth struct
-/// nests others, to a depth of 26.
+/// A program like real ones. A struct has 9 fields on average and 620 at most. About one struct in
+/// four nests others, to a depth of 26.
 pub(crate) struct Program {
     pub(crate) format: Format,
     pub(crate) structs: usize,
     pub(crate) tags: usize,
-    /// True to make every twelfth struct a union.
+    /// True to make about one struct in twelve a union.
     pub(crate) unions: bool,
 }
 

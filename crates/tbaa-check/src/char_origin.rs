@@ -45,7 +45,7 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
 
-/// Finds the origin of `char` tags. Each function and each access is examined once.
+/// Finds the origin of `char` tags. Remembers all answers, and the function of the last access.
 pub struct CharOrigins<'a> {
     module: &'a Module<'a>,
     sizes: &'a Sizes,

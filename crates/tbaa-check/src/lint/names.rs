@@ -88,7 +88,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     match (a, b) {
-        // A letter added at the end makes another word: "any pointers".
+        // A letter added or missing at the end makes another word: "any pointers".
         ([], _) | (_, []) => false,
         ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
         _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],
