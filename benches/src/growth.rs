@@ -17,7 +17,7 @@ pub(crate) struct Cost {
     pub(crate) llvm: Option<f64>,
 }
 
-/// Measures how long it takes to add to an old-format graph from `make`, for up to `budget` each.
+/// Measures the times of a [`Cost`] on old-format graphs from `make`, for about `budget` each.
 pub(crate) fn cost(
     make: impl Fn() -> Graph,
     llvm: Option<&mut LlvmModule<'_>>,

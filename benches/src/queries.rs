@@ -153,7 +153,7 @@ impl<'a> Subject<'a> {
         sampler.race("query", id, contenders)
     }
 
-    /// Measures queries on all pairs of at most 16,384 tags, so that the answers take 32 MB.
+    /// Measures all pairs of at most 16,384 tags (32 MB of answers). LLVM compares a tag with all.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();
@@ -170,7 +170,7 @@ impl<'a> Subject<'a> {
         sampler.race("all pairs", id, contenders)
     }
 
-    /// Compares our answers with LLVM's on all pairs. Panics if an answer differs.
+    /// Compares our answers with LLVM's on the given pairs. Panics if an answer differs.
     fn compare(&mut self, ours: &Oracle<&Graph>, pairs: &Pairs) {
         let Some(llvm) = &mut self.llvm else { return };
         llvm.set_pairs(&pairs.numbers);
@@ -191,7 +191,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         subject.compare(ours, pairs);
     }
     let with_pairs = || ours.iter().zip(&pairs).enumerate();
-    // The first and the last graph lead: criterion prints the ratio of the first two contenders.
+    // Moves the last graph behind the first: criterion prints the ratio of these two contenders.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
             pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))

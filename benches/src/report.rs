@@ -12,7 +12,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a target, which its worst figure reaches or misses. `None` (not measured) is a miss.
+    /// Adds a target, which is reached if `worst` holds. `None` (not measured) counts as a miss.
     pub(crate) fn target(
         &mut self,
         work: &str,

@@ -121,13 +121,13 @@ impl Maker {
     }
 }
 
-/// A program like real ones. A struct has 9 fields on average and 620 at most. Every fourth struct
-/// nests others, to a depth of 26.
+/// A program like real ones. A struct has 9 fields on average and 620 at most. About one struct in
+/// four nests others, to a depth of 26.
 pub(crate) struct Program {
     pub(crate) format: Format,
     pub(crate) structs: usize,
     pub(crate) tags: usize,
-    /// True to make every twelfth struct a union.
+    /// True to make about one struct in twelve a union.
     pub(crate) unions: bool,
 }
 
@@ -190,7 +190,7 @@ impl Program {
 }
 
 /// Returns a graph with `tags` tags, each for a scalar `depth` structs deep. The innermost struct
-/// has `fields` fields. There are at least 64 such types, because LLVM is fast within one.
+/// has `fields` fields. There are at least 64 base types: LLVM is fast on tags of the same one.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
     let chains = tags.div_ceil(fields).max(64);
@@ -291,7 +291,7 @@ impl Adversary {
             };
             maker.aggregate(&format!("s.{number}"), fields);
         }
-        // Tags of deep types take long. So there are 64: 32 for the outermost types, 32 for all.
+        // Tags of deep types take long. So there are 64: 32 in the outermost, 32 spread over all.
         for number in 0..32 {
             for base in [n - 1 - number.min(n - 1), number * (n - 1) / 32] {
                 let base = maker.aggregates[base].ty;

@@ -1,4 +1,4 @@
-//! Queries on some threads while another thread adds types. No thread waits.
+//! Readers, with which threads query tags while another thread adds types. No thread waits.
 
 use std::mem::MaybeUninit;
 

@@ -74,7 +74,7 @@ fn programs_run_under_sanitizers() {
         let program = compile("clang-22", &source(name), arguments, &format!("{stem}-asan"));
         expect(&program, &output(&program));
     }
-    // Two threads query while one adds.
+    // Four threads query tags while the main thread adds types.
     let arguments = shared(&["-fsanitize=thread"]);
     let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
     // The library is not instrumented, so the sanitizer does not see how it counts a snapshot's

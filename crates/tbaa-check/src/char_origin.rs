@@ -45,7 +45,7 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
 
-/// Finds the origin of `char` tags. Each function and each access is examined once.
+/// Finds the origin of `char` tags. Remembers all answers, and the function of the last access.
 pub struct CharOrigins<'a> {
     module: &'a Module<'a>,
     sizes: &'a Sizes,
@@ -138,7 +138,7 @@ impl<'a> CharOrigins<'a> {
             if let Some(name) = self.sizes.with_kind(ty, name) {
                 return Some(name);
             }
-            // A pointer to a struct also points to its first member. All elements are alike.
+            // No index: a struct's first member. A variable index: any element, as all are alike.
             let index = match indices.next().map(|&indice| function.def(indice)) {
                 Some(Def::Integer(index)) => index,
                 _ => 0,

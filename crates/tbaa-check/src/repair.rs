@@ -16,7 +16,7 @@ const OPERANDS: usize = 256;
 /// The largest number of nodes that are repaired.
 const NODES: usize = 64;
 
-/// A copy of a module, in which all types list their fields in order.
+/// A copy of a module, in which the repaired types list their fields in order.
 struct Repaired {
     /// The module. Its text has the original's length, and everything except the operands of fields
     /// is at its original place.

@@ -46,10 +46,10 @@ impl<'a> Subject<'a> {
         shortened(written.as_bytes()).into_owned()
     }
 
-    /// Returns the name of a node: `!8`, an inline node's operands, a type's name if there is no
-    /// text, or else its index in the graph.
+    /// Returns the name of a node: `!8`, the name of a type if there is no text, or else the
+    /// node's operands.
     pub(crate) fn name(&self, node: NodeId) -> String {
-        // Nodes inside an inline node are shown by name only.
+        // Nodes among the operands are shown by number or name only.
         let inner = |node| {
             let name = self.number(node).or_else(|| self.quoted_name(node));
             name.unwrap_or_else(|| "!{...}".to_owned())

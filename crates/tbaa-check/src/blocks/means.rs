@@ -17,7 +17,7 @@ pub fn sets_errno(name: &[u8]) -> bool {
 }
 
 impl Body<'_> {
-    /// Returns whether a call has a result, and no pointer through which it could return more.
+    /// Returns whether a call has a result that is not new memory, and only read-only pointers.
     pub fn may_be_pure(&self, inst: &Inst) -> bool {
         let function = &*self.function;
         let Some(call) = function.call(inst) else { return false };

@@ -442,7 +442,7 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Adds as blockers the events that may leave a loop's iteration before the load runs.
+    /// Adds `ends`, the events after which execution may not continue, to a load's blockers.
     fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;

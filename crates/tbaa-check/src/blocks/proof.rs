@@ -27,7 +27,7 @@ pub struct Figures {
     pub asked: usize,
     /// The loads of `asked` that LLVM removes or hoists if scopes separate what is blamed.
     pub gone: usize,
-    /// Loads that the passes keep, blamed or not. LLVM was asked about them with scopes that
+    /// Loads that the passes keep, in `blamed` or not. LLVM was asked about them with scopes that
     /// separate them from all accesses to other addresses.
     pub tried: usize,
     /// The loads of `tried` that LLVM then removes or hoists: other accesses prevented it.
@@ -36,9 +36,9 @@ pub struct Figures {
     pub found: usize,
     /// The other loads of `gone_of_tried`, counted by what was reported about them.
     pub missed: BTreeMap<&'static str, usize>,
-    /// The names of the loads of which `gone_of_tried` is the number.
+    /// The names of the loads that `gone_of_tried` counts.
     pub kept_by_memory: Vec<String>,
-    /// The names of the loads that LLVM keeps in any case.
+    /// The names of the other loads of `tried`, which LLVM keeps in any case.
     pub stay: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ impl Sample {
         let trials: Vec<Trial> = open.map(|(load, it)| of_blamed(load, it)).collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
-        // If the call is to other memory, LLVM takes the loaded value for undefined.
+        // If scopes say that a call does not fill a variable, LLVM takes its value for undefined.
         let is_filled = |load: &usize| {
             let body = &by_load[load].body;
             is_renewed(body, &body.events.concat(), Event::Access(*load))

@@ -28,11 +28,11 @@ pub enum Outcome {
     Kept,
     /// The load stays in the block to which LLVM also moves it in the unmodified module.
     Moved,
-    /// The load is done in another block, and in as many loops as before.
+    /// The load is in another block than without the scopes, and in as many loops or more.
     Elsewhere,
     /// The load is gone.
     Removed,
-    /// The load is in fewer loops than before.
+    /// The load is in fewer loops than without the scopes.
     Hoisted,
 }
 
@@ -49,7 +49,7 @@ impl Outcome {
 pub(super) struct Trial {
     /// The load that is asked about, or any access of the function.
     pub(super) load: usize,
-    /// For each instruction, the bytes from the start of the text to its end, and its group.
+    /// For each instruction, the offset of its end in the text, in bytes, and its group.
     pub(super) groups: Vec<(usize, usize)>,
 }
 
@@ -64,7 +64,7 @@ pub struct Opt<'a> {
 }
 
 impl Opt<'_> {
-    /// Gives every value a name, by which it is found in later output.
+    /// Returns the text with a name for every value, so that values can be found in LLVM's output.
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl<'a> Prover<'a> {
         std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
-    /// Returns whether LLVM keeps a load of the unmodified module in as many loops.
+    /// Returns whether LLVM keeps a load of the unmodified module, in no fewer loops than before.
     pub(super) fn is_kept(&self, load: usize) -> bool {
         let depth = |of: &Places| of.depth(self.function(load), self.value(load)?);
         depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))

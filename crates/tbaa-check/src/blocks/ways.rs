@@ -85,8 +85,8 @@ pub(super) fn back(
     Some(way)
 }
 
-/// Like [`back`], for a block with exactly one predecessor that has no equal access: an optimiser
-/// could load there. Otherwise returns `None`. LLVM: `GVNPass::PerformLoadPRE`.
+/// Like [`back`], for a block where the search fails in exactly one predecessor: an optimiser could
+/// load there. Otherwise returns `None`. LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,

@@ -105,14 +105,14 @@ impl Findings {
         self.in_order()
     }
 
-    /// Sorts the findings by their position in the text. At one position their order is kept.
+    /// Sorts the findings by their position in the text, then by code. Equals keep their order.
     pub(crate) fn in_order(mut self) -> Findings {
         self.found.sort_by_key(Diagnostic::place);
         self
     }
 
     /// Returns the number of findings that were left out, by code; empty if all findings are
-    /// stored.
+    /// stored and no search ended early.
     pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.values().copied()
     }

@@ -80,7 +80,7 @@ type Through = Option<Vec<(u32, TypeId)>>;
 ///
 /// Two accesses that go through different types of one name may alias. An access goes through its
 /// base type, the types on the path to the accessed type, that type, everything that it contains,
-/// and the types above it.
+/// and the parents of all these types.
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,

@@ -278,7 +278,7 @@ impl Union {
         NodeMap { to, tags: Vec::new() }
     }
 
-    /// Puts everything in canonical order: nodes by their height, then by their operands.
+    /// Sorts names and strings, and the nodes by height (longest path down), then by [`compare`].
     fn sorted(self) -> (Summary, NodeMap) {
         let (modules, module_ranks) = ranked(self.modules);
         let (strings, string_ranks) = ranked(self.strings);

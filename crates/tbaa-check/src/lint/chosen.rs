@@ -1,4 +1,4 @@
-//! Finds loads through pointers that are chosen among memory of several types.
+//! Finds loads through a pointer that code chooses from pointers to memory of different types.
 
 use super::function::Read;
 use super::{Lint, Report, Subject};
@@ -47,8 +47,8 @@ pub(super) fn look(
         }
     }
     for (load, tag, arms) in chosen {
-        // If a pointer is to a stack slot that LLVM splits, LLVM loads from both. Otherwise only
-        // stores count: memory that is loaded at two widths was often stored as neither type.
+        // If one choice is a stack slot, LLVM may load through every choice. Otherwise only stores
+        // count: memory that is loaded at two widths was often stored as neither type.
         let has_slot = arms.iter().any(|arm| pointers.object(arm.base) == Object::Local);
         let mut others = arms.iter().filter_map(|arm| through.get(arm)).flatten();
         let other = others.find(|(_, its, opcode)| {

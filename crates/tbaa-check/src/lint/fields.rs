@@ -69,8 +69,8 @@ fn add_accessed(subject: &Subject, report: &mut Report, base: TypeId, a: &Bytes,
 const HELP: &str = "correct the offsets; if the fields overlap on purpose they are a union, and \
                     accesses to it share one tag";
 
-/// Compares the fields of each type by their offsets and minimum sizes. Without code it is unknown
-/// whether a field is accessed. So bit-fields, which are not accessed, are skipped.
+/// Compares the fields of each struct of the old format by their offsets and minimum sizes. Fields
+/// of one type that overlap are skipped: they are bit-fields, which no tag accesses.
 fn declared(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
@@ -116,7 +116,7 @@ struct Least<'s> {
 }
 
 impl Least<'_> {
-    /// Returns the end of the last field with a known size; `None` if no size is known.
+    /// Returns a scalar's size, if known, or the end of a struct's last field (1 byte if unknown).
     fn of(&mut self, ty: TypeId) -> Option<u64> {
         // The last field of each type is followed, on a path that may be as long as the graph.
         let (mut path, mut next) = (Vec::new(), ty);

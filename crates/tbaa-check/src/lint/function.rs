@@ -100,7 +100,7 @@ pub(super) struct Functions<'a> {
     small: RefCell<HashMap<u32, Option<Rc<Small>>>>,
 }
 
-/// The events that a small function always runs, up to its first branch.
+/// The events that a small function always runs, with one `Change` for all that follow a branch.
 struct Small {
     events: Vec<Event>,
     /// For each base in the events, its meaning for the caller.

@@ -44,7 +44,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 enum Wrong {
     /// The field starts this many bytes inside a pointer or number.
     Inside(u64, &'static str),
-    /// The field starts after the struct's end; the struct has this many bytes.
+    /// The field starts at or after the struct's end; the struct has this many bytes.
     Behind(u64),
 }
 
@@ -148,8 +148,8 @@ fn ends_open(context: &Context, mut ty: Type) -> bool {
     }
 }
 
-/// Returns the definitions by the type's name in the source; `None` if several types differ only by
-/// the number that linking appends.
+/// Returns the definitions by the type's name in the source; `None` if several have the name, or if
+/// the only one has a number that linking appended.
 fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinition>> {
     let mut names = HashMap::default();
     for definition in definitions {

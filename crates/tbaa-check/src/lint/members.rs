@@ -23,7 +23,7 @@ pub(super) struct Members<'a> {
     whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
-/// Returns whether this lint is on, and the graph has a tag that is not clang's. clang gives
+/// Returns whether one of the lints is on, and the graph has a tag that is not clang's. clang gives
 /// members of unions one tag, and C++ may store objects of several types in the same bytes of a
 /// struct one after the other.
 pub(super) fn are_wanted(graph: &Graph, report: &Report) -> bool {

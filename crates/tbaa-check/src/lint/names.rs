@@ -70,7 +70,7 @@ pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs))
 }
 
-/// Returns a name in lower case, without white space and punctuation.
+/// Returns the ASCII letters and digits of a name, in lower case.
 fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }
@@ -88,7 +88,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     match (a, b) {
-        // A letter added at the end makes another word: "any pointers".
+        // A letter added or missing at the end makes another word: "any pointers".
         ([], _) | (_, []) => false,
         ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
         _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],

@@ -201,7 +201,7 @@ fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
 pub(super) fn unused(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
-    // A text without code uses no tag.
+    // If no instruction has a tag, every node would be reported.
     if module.instructions().iter().all(|instruction| instruction.tag.is_none()) {
         return;
     }

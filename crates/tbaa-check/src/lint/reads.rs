@@ -251,7 +251,7 @@ impl<'s> Reads<'s> {
         let tag = instruction.tag.filter(|_| !instruction.volatile && !is_atomic);
         let is_load = instruction.opcode != Opcode::Call;
         let Some(tag) = tag.filter(|_| access.stores || is_load) else {
-            // An untagged store may change anything.
+            // An untagged, volatile or atomic store may change anything.
             if access.stores {
                 *block = Block::default();
             }

@@ -6,7 +6,7 @@ use tbaa::parts::table::HashSet;
 use tbaa::{Format, TypeId};
 use tbaa_ir::Instruction;
 
-/// Reports each pair of roots once, at the first function that has tags under both.
+/// Compares the first root in each function with its other roots. Reports each pair of roots once.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
     let graph = subject.graph;

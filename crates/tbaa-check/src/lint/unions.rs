@@ -93,7 +93,7 @@ fn operands_of(graph: &Graph, tag: TagId) -> usize {
 }
 
 /// Returns for each tag whether it may be one of a reported pair: its base type holds a union, or
-/// it accesses more than one scalar.
+/// it accesses only a part of its base type, and that part has more than one scalar.
 fn candidates(graph: &Graph) -> Vec<bool> {
     let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
     let mut holds = vec![false; graph.node_count()];

@@ -35,8 +35,8 @@ pub(super) fn tagged<'a>(
     })
 }
 
-/// Returns the bytes of a scalar type: the size in the size-aware format, or the size that a C type
-/// of this name has on every target.
+/// Returns the bytes of a scalar type: its size in the size-aware format; otherwise, by its name,
+/// the size that C's type has on every target, or a pointer's size in the module's data layout.
 pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
     let graph = subject.graph;
     let node = graph.ty(ty);

@@ -208,7 +208,7 @@ fn errno(subject: &Subject, found: &mut Findings) {
 
 fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
-    // It takes time to check all tags, and in most modules LLVM rejects none.
+    // Made only if LLVM rejects a tag, which is rare, because this oracle checks all tags.
     let union = OnceCell::new();
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);

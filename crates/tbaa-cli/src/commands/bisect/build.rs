@@ -19,7 +19,7 @@ pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,
     archives: Vec<Archive>,
-    /// For each module, the instructions that keep their tags in its object; `None` if unknown.
+    /// For each module, the instructions that keep tags in its object; `None` if not yet built, or built with checks.
     made: Vec<Option<Vec<bool>>>,
     /// The folder with copies of all files, which are put back at the end.
     folder: Folder,
@@ -94,7 +94,7 @@ impl Build {
         Ok(())
     }
 
-    /// Builds the program. `wanted` says for each module which instructions keep their tags; `write` writes it so.
+    /// Builds the program. `wanted` has for each module the instructions that keep tags; `write` writes that module.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],

@@ -96,7 +96,7 @@ impl<'a> Judge<'a> {
         };
     }
 
-    /// Runs the user's command. Its exit status has the same meaning as for `git bisect run`.
+    /// Runs the user's command. Exit status 0 means no fault, 125 to 127 are errors, and any other shows the fault.
     fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
         let mut words = self.args.command.clone();
         let is_named = words.iter().any(|word| has_placeholder(word));
@@ -235,7 +235,7 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
     if !has_placeholder(argument) {
         return argument.to_owned();
     }
-    // In a command with a placeholder, text must be Unicode.
+    // An argument with a placeholder must be Unicode.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
 }
 

@@ -162,15 +162,15 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// The tagged accesses of the modules. Accesses with the same tag are adjacent.
+/// The accesses of the modules that have tags or alias scopes. Accesses with equal ones are adjacent.
 struct Accesses {
-    /// For each access: its module, its index there, and a number for its tag.
+    /// For each access: its module, its index there, and a number for its tags and scopes.
     list: Vec<(usize, usize, usize)>,
     /// True if an access has alias scopes.
     has_scopes: bool,
 }
 
-/// The form that accesses which keep their tags have in a copy.
+/// The form that a copy gives to accesses which keep their tags.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,
@@ -226,7 +226,7 @@ impl Accesses {
         (module, index)
     }
 
-    /// Returns the number of an access's tag: tags are counted in the order of first appearance.
+    /// Returns the number of an access's tags and scopes. Equal ones have one number, in order of first appearance.
     fn class(&self, access: usize) -> usize {
         self.list[access].2
     }

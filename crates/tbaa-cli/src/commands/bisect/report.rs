@@ -150,7 +150,7 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
 /// Prints the pairs of accesses for which LLVM is told that they do not overlap.
 ///
 /// LLVM compares accesses of one function, after inlining. So a pair between functions is shown
-/// only for accesses without a pair in their own function.
+/// only if one of its accesses is in no pair within its own function.
 fn pairs(
     guilty: &[Guilty<'_>],
     check: impl FnOnce() -> Verdict,

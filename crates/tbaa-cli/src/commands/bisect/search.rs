@@ -25,7 +25,7 @@ pub(super) fn smallest<E>(
     // The fault shows with the known accesses and the candidates together.
     let mut known: Vec<usize> = Vec::new();
     while !candidates.is_empty() && (known.is_empty() || !shows(&known)?) {
-        // Two accesses were not enough. More accesses with the same tags are likely.
+        // Accesses with two tags were not enough. More accesses with these tags are likely needed.
         let classes: BTreeSet<_> = known.iter().map(|&access| class(access)).collect();
         if classes.len() > 1 {
             let near = candidates.iter().filter(|&&access| classes.contains(&class(access)));

@@ -14,7 +14,7 @@ enum Language {
     Other,
 }
 
-/// Advice on types that clang 22 does not tag as `char`. Not `std::byte`, `uint8_t` and enumerations of C.
+/// Advice on byte types that clang 22 does not tag as `char`. It tags `std::byte`, `uint8_t` and C's enums so.
 pub(super) const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
                      unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
                      struct, assign the member, not the struct";

@@ -244,7 +244,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Sorts the hottest loads first; among equals, loads in loops that tags could free, innermost loops first.
+/// Sorts the hottest loads first; among equals, those in loops that tags alone could unblock, then the deepest.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
@@ -261,7 +261,7 @@ fn listed_loads<'f, 't>(
     all.filter(|(_, load)| is_listed(load)).collect()
 }
 
-/// Warns if local variables are in memory, because the code is then not optimised.
+/// Warns if more than a third of the loads are of local variables in memory: the code is then not optimised.
 fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let (mut loads, mut of_locals) = (0, 0);
     for Judged { body, index, .. } in functions {
@@ -403,7 +403,7 @@ impl Wanted {
         })
     }
 
-    /// Returns whether an event is wanted. A call has no name, so it is wanted if its function is.
+    /// Returns whether an event is wanted. A call has no name, so it is wanted unless accesses are named.
     fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
         event.access().map_or(!self.is_access(), |access| self.has_load(module, access))
     }

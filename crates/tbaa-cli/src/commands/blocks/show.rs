@@ -254,7 +254,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Prints a function's loads, each with its blockers. A list of all leaves functions without loads out.
+    /// Prints a function's loads, each with its blockers. If `is_all`, it omits a function without loads.
     pub(super) fn text(
         &self,
         function: &Judged<'_>,
