@@ -1,9 +1,9 @@
 //! Adds nodes that have names to the graph: operands first, and the nodes of a cycle all at once.
 //!
-//! A text, a serialised graph and a list of drafts give nodes names (*keys*), and refer to them in
-//! any order. A node can only be compared with existing nodes once its operands are in the graph,
-//! so nodes are added depth first, operands before the nodes that use them. A node is *open* while
-//! its operands are being looked up. `Graph::add_cycle` adds the nodes of a cycle together.
+//! A text, a serialised graph and a list of `Draft`s (nodes to be added) give nodes names (*keys*),
+//! and refer to them in any order. A node can only be compared with existing nodes once its
+//! operands are in the graph, so operands are added before the nodes that use them. A node is
+//! *open* from its look-up until it is added. `Graph::add_cycle` adds the nodes of a cycle together.
 //!
 //! Tarjan's algorithm for strongly connected components finds the cycles. Its stack is explicit,
 //! because a chain of nodes may be as long as the input.
@@ -44,7 +44,7 @@ impl<K> Part<'_, K> {
 #[derive(Clone, Copy)]
 pub enum State {
     New,
-    /// Its operands are being looked up. The number is its index among the open nodes.
+    /// It was looked up, and is not added yet. The number is its index among the open nodes.
     Open(u32),
     Added(NodeId),
 }

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use tbaa::{Access, AliasRule, Graph, Oracle};
 use tbaa_lower::Lowering;
 
-/// Returns whether all scopes of `a` are in the `noalias` list of `b`.
+/// Returns whether the scope of `a` is in the `noalias` list of `b`.
 fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
     let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
     b.noalias().any(|scope| scope == a.scope)

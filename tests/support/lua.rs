@@ -9,7 +9,7 @@ pub fn sources(version: &str) -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = crate_folder("lua-src", here, "--offline").unwrap().join(version);
     let mut sources = crate::files(folder.to_str().unwrap(), &["c"]);
-    // These files have main functions of their own.
+    // These files belong to the programs `lua` and `luac`, not to the library.
     sources.retain(|path| !["lua.c", "luac.c", "print.c"].iter().any(|it| path.ends_with(it)));
     sources
 }

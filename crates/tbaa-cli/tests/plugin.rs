@@ -156,7 +156,7 @@ fn two_runs_give_the_same_bytes() {
     }
 }
 
-/// LLVM clones the scopes that its builder makes for each inlined copy. It then cannot compare a
+/// For each inlined copy, LLVM clones scopes such as `MDBuilder` makes. It then cannot compare a
 /// copy with another, or with the caller. Access classes are not cloned.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {

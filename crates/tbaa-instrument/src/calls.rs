@@ -67,7 +67,7 @@ impl<'t> Current<'_, 't> {
                 self.clear(inst, arguments.first(), 32);
             }
             callee => {
-                // For other functions, a tag describes only their use of `errno`.
+                // On a function that is no intrinsic, a tag describes only its use of `errno`.
                 if tag.is_some() && callee.starts_with(b"llvm.") {
                     self.skip(inst, SkipReason::Call);
                 }
@@ -76,7 +76,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Handles a call that is not treated specially.
+    /// Handles a call for which `call` has no case.
     fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
@@ -145,7 +145,7 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Tells the runtime which pointers a call passes to a function that may not be instrumented,
+    /// Tells the runtime which pointers a call passes to a function that is perhaps not checked,
     /// and which pointer the function returns.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()

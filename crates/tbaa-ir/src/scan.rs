@@ -10,7 +10,7 @@ use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::{position, unescape};
 
-/// The number of recently used types that can be found without hashing.
+/// The number of recently used types that are found without the table of types.
 pub(super) const RECENT: usize = 16;
 
 /// The results of the scan.
@@ -41,7 +41,7 @@ pub(super) struct Scan<'t> {
 
 pub(super) struct Attachment {
     pub(super) key: Key,
-    /// The offset in the text of the reference.
+    /// The reference's offset in the text.
     pub(super) offset: usize,
     /// True for `!tbaa.struct`.
     pub(super) copy: bool,

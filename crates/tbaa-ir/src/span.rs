@@ -1,7 +1,7 @@
 //! Finds the text ranges of an instruction's or a node's parts.
 //!
-//! The reader of a module stores only the offset where each instruction and node begins. For a
-//! diagnostic about a part, the text is read again from there.
+//! The reader of a module stores only the offsets where each instruction, its tag and each node
+//! begin. For a diagnostic about a part, the text is read again from there.
 
 use std::{borrow::Cow, ops::Range};
 

@@ -65,8 +65,8 @@ impl<'a> Members<'a> {
 
     /// Reports each member, and each struct, once.
     ///
-    /// Only accesses of different LLVM types indicate a union: source types that share a struct
-    /// have the same LLVM type, and so do their members.
+    /// Only accesses of different LLVM types indicate a union. Two source structs may be lowered to
+    /// one LLVM struct, but then the members at one place have the same LLVM type too.
     pub(super) fn report(
         &self,
         subject: &Subject,

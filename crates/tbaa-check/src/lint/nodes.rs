@@ -84,7 +84,7 @@ fn is_string(operand: &[u8]) -> bool {
 /// Reports roots with types of both formats.
 fn formats(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
-    // The first type of each format.
+    // The first type of each format; one written like a tag only if there is no other.
     let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);

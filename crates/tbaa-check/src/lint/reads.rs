@@ -200,7 +200,7 @@ impl<'s> Reads<'s> {
             && access.place.is_some_and(shares)
     }
 
-    /// Returns whether an event may write the stored bytes, or memory under `tag`.
+    /// Returns whether an event may write the stored bytes. Tags count if addresses do not tell.
     fn may_write(&mut self, event: &Event, store: &Store, tag: TagId) -> bool {
         let pointers = &self.read.pointers;
         let apart = |at| pointers.meet((at, None), (store.place.pointer, None)) == Some(false);

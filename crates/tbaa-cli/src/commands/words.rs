@@ -17,10 +17,10 @@ use crate::walk::walk;
 /// The largest number of types visited: a chain of parents may be as long as the file.
 const STEPS: usize = 4096;
 
-/// The largest number of types listed in a sentence.
+/// The largest number of types in one list; a sentence may have two lists.
 const LISTED: usize = 8;
 
-/// Returns a line or two that apply the rule's clause to these two accesses.
+/// Returns up to four lines that apply the rule's clause to these two accesses.
 pub(super) fn in_words(
     input: &Input,
     names: &Names<'_>,
