@@ -3,7 +3,7 @@
 //! A text, a serialised graph and a list of `Draft`s (nodes to be added) give nodes names (*keys*),
 //! and refer to them in any order. A node can only be compared with existing nodes once its
 //! operands are in the graph, so operands are added before the nodes that use them. A node is
-//! *open* from its look-up until it is added. `Graph::add_cycle` adds the nodes of a cycle together.
+//! *open* from its look-up until it is added. `Graph::add_cycle` adds a cycle's nodes together.
 //!
 //! Tarjan's algorithm for strongly connected components finds the cycles. Its stack is explicit,
 //! because a chain of nodes may be as long as the input.
