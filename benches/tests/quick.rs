@@ -1,4 +1,4 @@
-//! Runs the bench with `--quick`, which runs everything that a full run measures on tiny inputs.
+//! Runs the bench with `--quick`: all measurements of a full run, on tiny inputs.
 //! Checks that each section of the report is filled. The figures mean nothing.
 
 use std::fs;

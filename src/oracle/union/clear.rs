@@ -3,7 +3,7 @@
 //! If a tag's walk reaches its scalar only through clear fields, only one path leads from its base
 //! type to its bytes. The tag is then *regular*, and its *cursor* is its base type and offset, as
 //! for rule `llvm`. Two regular tags of one root and format share a byte iff the cursor of one is
-//! on the walk of the other. (Both rules agree if no fields overlap.)
+//! on the walk of the other. (Rule `llvm` and the union rules agree if no fields overlap.)
 
 use super::access::Resolved;
 use crate::extent::Size;
