@@ -151,3 +151,22 @@ fn tags_of_declared_types_are_clangs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tagged >= members, "{tagged} tagged, and {members} members beside the first ones");
 }
+
+/// LLVM is slow if lists of scopes are long, so a note says that they are.
+#[test]
+fn many_scopes_are_pointed_out() {
+    for (scalars, is_noted) in [(64, false), (65, true)] {
+        let (mut code, mut nodes) = (String::new(), String::from("!0 = !{!\"R\"}\n"));
+        for at in 1..=scalars {
+            let (ty, tag) = (2 * at - 1, 2 * at);
+            code += &format!("  store i32 1, ptr %p, !tbaa !{tag}\n");
+            nodes += &format!("!{ty} = !{{!\"t{at}\", !0, i64 0}}\n");
+            nodes += &format!("!{tag} = !{{!{ty}, !{ty}, i64 0}}\n");
+        }
+        let text = format!("define void @f(ptr %p) {{\n{code}  ret void\n}}\n{nodes}");
+        let file = scratch("many-scopes", "many.ll", &text);
+        let output = tbaa(&["lower", "--scopes", &file]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.contains("scopes at each query"), is_noted, "{scalars}: {said}");
+    }
+}
