@@ -3,9 +3,8 @@
 //! Nodes are found by the lines that define them, as LLVM prints them, and read on demand.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::{borrow::Cow, num::NonZeroU32, ops::Range};
+use std::{borrow::Cow, ops::Range};
 
-use super::numbers::Numbers;
 use crate::{Instruction, Module};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::{lexer::Lexer, source::unescaped};
@@ -59,9 +58,8 @@ pub struct DebugInfo<'t> {
     /// The variables that were looked up, by function and value: the text is searched only once for
     /// each.
     variables: Mutex<Variables>,
+    module: &'t Module<'t>,
     text: &'t [u8],
-    /// For each metadata number, the offset of the text after it in its definition, plus 1.
-    places: Numbers<NonZeroU32>,
     /// The structs, classes and unions, by name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
     /// The typedef names of unnamed records, with the records; found on first use.
@@ -164,26 +162,16 @@ impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     pub fn new(module: &'t Module<'_>) -> Self {
         let text = module.text();
-        let has_nodes = memchr::memmem::find(text, b"!DI").is_some();
         let mut found = DebugInfo {
+            module,
             text,
-            has_nodes,
+            has_nodes: memchr::memmem::find(text, b"!DI").is_some(),
             variables: Mutex::default(),
-            places: Numbers::new(text.len()),
             records: HashMap::new(),
             typedefs: OnceLock::new(),
             bases: OnceLock::new(),
         };
-        if !has_nodes {
-            return found;
-        }
-        let starts = memchr::memmem::find_iter(text, b"\n!").map(|at| at + 2);
-        let first = text.starts_with(b"!").then_some(1);
-        for start in first.into_iter().chain(starts) {
-            let mut lexer = Lexer::new(text, start);
-            let Ok(number) = lexer.number() else { continue };
-            let place = NonZeroU32::MIN.saturating_add(lexer.at.try_into().unwrap_or(u32::MAX - 1));
-            found.places.insert(number, place);
+        for number in found.defined_with(b"!DICompositeType(") {
             let Some(node) = found.node(number).filter(|node| node.is_record()) else { continue };
             // A forward declaration has no members.
             if node.link(b"elements").is_none() {
@@ -201,6 +189,20 @@ impl<'t> DebugInfo<'t> {
         found
     }
 
+    /// Returns the metadata numbers that lines with `mark` define, in file order.
+    fn defined_with(&self, mark: &'static [u8]) -> impl Iterator<Item = u32> + use<'t> {
+        let (text, finder) = (self.text, memchr::memmem::Finder::new(mark));
+        let mut searched = 0;
+        let lines = std::iter::from_fn(move || {
+            let rest = &text[searched..];
+            let at = finder.find(rest)?;
+            let start = memchr::memrchr(b'\n', &rest[..at]).map_or(0, |newline| newline + 1);
+            searched += at + line(&rest[at..]).len();
+            Some(&rest[start..])
+        });
+        lines.filter_map(|line| Lexer::new(line.strip_prefix(b"!")?, 0).number().ok())
+    }
+
     /// Returns whether the text has no debug information on types.
     pub(super) fn has_no_records(&self) -> bool {
         self.records.is_empty() && self.typedefs().is_empty()
@@ -209,18 +211,14 @@ impl<'t> DebugInfo<'t> {
     /// Returns the typedef names of unnamed records, with the records.
     fn typedefs(&self) -> &[(Vec<u8>, u32)] {
         self.typedefs.get_or_init(|| {
-            let at_typedef = |at: usize| {
-                let start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |line| line + 1);
-                let mut lexer = Lexer::new(self.text, start);
-                lexer.eat(b"!").then_some(())?;
-                let node = self.node(lexer.number().ok()?)?;
+            let typedef = |number| {
+                let node = self.node(number)?;
                 let record = node.link(b"baseType")?;
                 let of = self.node(record).filter(|of| of.is_record())?;
                 let name = node.string(b"name")?.into_owned();
                 of.string(b"name").is_none().then_some((name, record))
             };
-            let typedefs = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_typedef");
-            typedefs.filter_map(at_typedef).collect()
+            self.defined_with(b"tag: DW_TAG_typedef").filter_map(typedef).collect()
         })
     }
 
@@ -293,7 +291,8 @@ impl<'t> DebugInfo<'t> {
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
-        let mut lexer = Lexer::new(self.text, self.places.get(number)?.get() as usize - 1);
+        let mut lexer = Lexer::new(self.text, self.module.definition(number)? + 1);
+        lexer.number().ok()?;
         lexer.token(b"=")?;
         if lexer.eat_word(b"distinct") {
             lexer.skip_space().ok()?;

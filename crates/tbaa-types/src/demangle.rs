@@ -35,7 +35,9 @@ pub fn folded(name: String) -> String {
         return name;
     }
     let mut shorter = name.clone();
-    for deepest in (0..DEPTH as usize).rev() {
+    // No argument is nested deeper than there are brackets.
+    let brackets = name.matches('<').count();
+    for deepest in (0..=brackets.min(DEPTH as usize)).rev() {
         let Some(cut) = cut(&name, deepest) else { return name };
         shorter = cut;
         if shorter.len() <= SHORT {
