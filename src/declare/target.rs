@@ -105,11 +105,18 @@ impl Target {
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
         let apple = name.contains("apple");
-        let machine = |triple: &str| triple.split('-').next().map(str::to_owned);
+        let is_ilp32 = name.ends_with("x32") || name.ends_with("ilp32");
+        let machine = |triple| match str::split(triple, '-').next() {
+            Some("arm64") => Some("aarch64"),
+            Some("amd64") => Some("x86_64"),
+            Some("i386" | "i486" | "i586") => Some("i686"),
+            first => first,
+        };
         let found = PRESETS.iter().find(|(preset, triple, _)| {
             *preset == name
                 || *triple == name
                 || name.contains('-')
+                    && !is_ilp32
                     && machine(triple) == machine(name)
                     && (windows, apple) == (triple.contains("windows"), triple.contains("apple"))
         });

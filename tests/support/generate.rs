@@ -51,6 +51,7 @@ struct CRecord {
     union: bool,
     members: Vec<CMember>,
     packed: bool,
+    may_alias: bool,
     pack: Option<u64>,
     align: Option<u64>,
 }
@@ -121,7 +122,7 @@ impl Program {
     /// anonymous records share one namespace. `#pragma pack` applies to everything inside a record.
     fn record(&self, rng: &mut Rng, prefix: &str, depth: u64, pack: Option<u64>) -> CRecord {
         let union = rng.one_in(4);
-        let packed = rng.one_in(8);
+        let [packed, may_alias] = [8, 10].map(|times| rng.one_in(times));
         let own_pack = rng.one_in(10).then(|| 1 << rng.below(4));
         let pack = if depth == 0 { own_pack } else { pack };
         let align = rng.one_in(8).then(|| 1 << rng.below(6));
@@ -132,7 +133,7 @@ impl Program {
             let ty = one_of(rng, "int|char|double");
             members.push(CMember { name: "flex".into(), ty, lens: vec![None], ..<_>::default() });
         }
-        CRecord { name: String::new(), union, members, packed, pack, align }
+        CRecord { name: String::new(), union, members, packed, may_alias, pack, align }
     }
 
     fn member(
@@ -377,7 +378,10 @@ fn attributes(align: Option<u64>, packed: bool) -> String {
 }
 
 fn c_record(record: &CRecord) -> String {
-    let attributes_of_record = attributes(record.align, record.packed);
+    let mut attributes_of_record = attributes(record.align, record.packed);
+    if record.may_alias {
+        attributes_of_record += " __attribute__((may_alias))";
+    }
     let mut c = format!("{}{attributes_of_record} {} {{", keyword(record), record.name);
     for CMember { name, ty, lens, bits, align, packed } in &record.members {
         let ty = match ty {
@@ -405,6 +409,7 @@ fn describe(record: &CRecord) -> Record {
     let new = if record.union { Record::union } else { Record::structure };
     let described = new(record.name.clone());
     let described = if record.packed { described.packed() } else { described };
+    let described = if record.may_alias { described.may_alias() } else { described };
     let described = record.pack.into_iter().fold(described, Record::pack);
     let described = record.align.into_iter().fold(described, Record::align);
     record.members.iter().fold(described, |described, member| {

@@ -44,7 +44,7 @@ impl TaggedTypes {
         let char = types.char();
         let mut parts = Vec::new();
         // The records that contain the current member: type, offset, next member, may-alias flag.
-        let mut stack = vec![(ty, 0_u64, 0, false)];
+        let mut stack = vec![(ty, 0_u64, 0, types.may_alias(ty))];
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);
             let record = match types.kind(ty) {
@@ -64,7 +64,7 @@ impl TaggedTypes {
             }
             let Some(field) = record.fields.get(next) else { continue };
             stack.push((ty, at, next + 1, may_alias));
-            let may_alias = may_alias || types.record(field.ty).is_some_and(|r| r.may_alias);
+            let may_alias = may_alias || types.may_alias(field.ty);
             match field.bits {
                 None => stack.push((field.ty, at.saturating_add(field.offset / 8), 0, may_alias)),
                 // Bit-fields that share a memory location have one entry.

@@ -122,7 +122,7 @@ fn pages_stand_in_order_under_their_titles() {
             assert!(code.parse::<Code>().is_ok(), "{code} has a page and is no code");
         }
     }
-    for text in ["TBAA000", "TBAA1", "tbaa001", "TBAA001 ", "", "TBAA0001"] {
+    for text in ["TBAA000", "TBAA+13", "TBAA1", "tbaa001", "TBAA001 ", "", "TBAA0001"] {
         assert!(text.parse::<Code>().is_err(), "{text}");
     }
 }

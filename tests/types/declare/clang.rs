@@ -52,6 +52,22 @@ fn presets_have_clangs_data_layouts() {
         assert_eq!(Target::by_name(name).unwrap().data_layout(), &layout, "{name}");
         assert_eq!(Target::by_name(name), Target::by_name(triple));
     }
+    // Other triples of the same targets, and one whose pointers have 4 bytes.
+    for (triple, preset) in [
+        ("aarch64-apple-darwin", "apple"),
+        ("arm64-unknown-linux-gnu", "aarch64"),
+        ("i386-pc-linux-gnu", "i686"),
+        ("x86_64-linux-gnux32", ""),
+    ] {
+        let Some(module) = clang(triple, "triple", "", &[]) else { return };
+        let module = tbaa_ir::read(module.as_bytes()).unwrap();
+        let layout = str::from_utf8(module.data_layout().unwrap().0).unwrap().parse().unwrap();
+        let target = Target::of_module(Some(triple), Some(layout)).unwrap();
+        match Target::by_name(preset) {
+            Some(preset) => assert_eq!(target, preset, "{triple}"),
+            None => assert_eq!((Target::by_name(triple), target.pointer_size()), (None, 4)),
+        }
+    }
 }
 
 #[test]

@@ -29,7 +29,9 @@ impl Body<'_> {
         let writable = arguments.any(|(it, &value)| {
             function.is_pointer(value) && !has(it.attributes, &["readonly", "readnone"])
         });
-        inst.result.is_some() && !has(function.text_of(inst), &["noalias"]) && !writable
+        // The attributes of the result come before the arguments.
+        let before = function.text_of(inst).split(|&byte| byte == b'(').next().unwrap_or_default();
+        inst.result.is_some() && !has(before, &["noalias"]) && !writable
     }
 }
 

@@ -21,6 +21,12 @@ pub enum AskError {
     Failed(String),
 }
 
+/// Reads a module that opt wrote.
+pub(super) fn read(text: &[u8]) -> Result<Module<'_>, AskError> {
+    let cannot = |error| AskError::Failed(format!("cannot read what opt wrote: {error}"));
+    tbaa_ir::read(text).map_err(cannot)
+}
+
 /// LLVM's result for a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -161,8 +167,7 @@ impl Places {
         wanted: &HashSet<&[u8]>,
         written: Option<&Places>,
     ) -> Result<Places, AskError> {
-        let module = tbaa_ir::read(text)
-            .map_err(|error| AskError::Failed(format!("cannot read what opt wrote: {error}")))?;
+        let module = read(text)?;
         let sizes = Sizes::new(&module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
 use super::proof::spread;
-use super::prove::{AskError, Prover, Trial};
+use super::prove::{AskError, Prover, Trial, read};
 use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
 
 /// The largest number of pairs of groups in one loop that LLVM is asked about.
@@ -73,7 +73,7 @@ pub fn loops<'a>(
     if all.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = |trials: &[Trial]| Ok::<_, AskError>(Results::read(&prover.vectorised(trials)?));
+    let ask = |trials: &[Trial]| Results::read(&prover.vectorised(trials)?);
     let now = ask(&[])?;
     let trials: Vec<Trial> = all.iter().map(|candidate| candidate.trial(None)).collect();
     let then = ask(&trials)?;
@@ -201,8 +201,8 @@ impl Results {
         self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
     }
 
-    fn read(text: &[u8]) -> Results {
-        let Ok(module) = tbaa_ir::read(text) else { return Results(HashMap::new()) };
+    fn read(text: &[u8]) -> Result<Results, AskError> {
+        let module = read(text)?;
         let mut all = HashMap::new();
         let sizes = Sizes::new(&module);
         for (function, name) in (0..).zip(module.functions()) {
@@ -225,7 +225,7 @@ impl Results {
                 all.extend(after.map(|label| (key(label), made)));
             }
         }
-        Results(all)
+        Ok(Results(all))
     }
 }
 

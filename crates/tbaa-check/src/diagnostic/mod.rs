@@ -94,9 +94,7 @@ impl FromStr for Code {
     type Err = UnknownCodeError;
 
     fn from_str(text: &str) -> Result<Code, UnknownCodeError> {
-        let digits = text.strip_prefix("TBAA").filter(|digits| digits.len() == 3);
-        let number = digits.and_then(|digits| digits.parse().ok());
-        let found = Code::all().find(|code| Some(code.number()) == number);
+        let found = Code::all().find(|code| code.to_string() == text);
         found.ok_or_else(|| UnknownCodeError { text: text.to_owned() })
     }
 }

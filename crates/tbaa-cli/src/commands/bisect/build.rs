@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::Form;
 use crate::commands::cc::record::{Step, steps};
 use crate::commands::cc::runtime;
 use crate::output::counted;
@@ -19,8 +20,8 @@ pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,
     archives: Vec<Archive>,
-    /// For each module, the instructions that keep tags in its object; `None` if not yet built, or built with checks.
-    made: Vec<Option<Vec<bool>>>,
+    /// For each module, the form of its object and the instructions that keep tags there; `None` if not yet built.
+    made: Vec<Option<(Form, Vec<bool>)>>,
     /// The folder with copies of all files, which are put back at the end.
     folder: Folder,
 }
@@ -98,19 +99,21 @@ impl Build {
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
-        has_checks: bool,
+        form: Form,
         mut write: impl FnMut(usize, &[bool], &Path) -> Result,
     ) -> Result {
         let mut changed: HashSet<PathBuf> = HashSet::new();
         for (number, keep) in wanted.iter().enumerate() {
-            if self.made[number].as_ref() == Some(keep) {
+            let made = (form, keep.clone());
+            // `write` also collects what the checks leave out.
+            if form != Form::Checked && self.made[number].as_ref() == Some(&made) {
                 continue;
             }
             let copy = self.folder.file("copy.ll");
             write(number, keep, &copy)?;
             let step = &self.modules[number];
             run(step, [copy.as_os_str(), OsStr::new("-o"), step.output.as_os_str()])?;
-            self.made[number] = (!has_checks).then(|| keep.clone());
+            self.made[number] = Some(made);
             changed.insert(step.output.clone());
         }
         for (path, modules) in &self.archives {
@@ -127,7 +130,7 @@ impl Build {
         for link in &self.links {
             if link.inputs.iter().any(|input| changed.contains(input)) {
                 let arguments: Vec<_> = link.step.arguments.iter().map(OsString::from).collect();
-                let runtime = match has_checks {
+                let runtime = match form == Form::Checked {
                     true => runtime(&arguments, &self.folder, OsStr::new(&link.step.program))?,
                     false => Vec::new(),
                 };

@@ -207,8 +207,8 @@ impl Accesses {
                 let class = *of_module.entry(attached).or_insert_with(|| {
                     // Node numbers mean nothing in another module, so tags of several modules are compared by
                     // their names.
-                    let says = match (inputs.len(), instruction.tag) {
-                        (2.., Some(tag)) if scopes == [None; 2] => names.tag(tag).to_string(),
+                    let says = match (inputs.len(), attached) {
+                        (2.., (Some(tag), None, [None, None])) => names.tag(tag).to_string(),
                         _ => format!("{number} {attached:?}"),
                     };
                     numbers.insert_full(says).0
@@ -341,7 +341,7 @@ impl<'a> Session<'a> {
             check::write(input, &text, left_out, file)
         };
         if let Some(build) = &mut self.build {
-            build.make(&keep, form == Form::Checked, |module, keep, path| {
+            build.make(&keep, form, |module, keep, path| {
                 write(module, keep, &mut File::create(path)?)
             })?;
         }

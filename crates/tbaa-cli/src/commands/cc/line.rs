@@ -86,8 +86,9 @@ impl Line {
             } else {
                 let bytes = word.as_encoded_bytes();
                 let joined = |flag: &[u8]| bytes.strip_prefix(flag).map(String::from_utf8_lossy);
-                // A flag that begins with `-ob`, such as `-object`, is not `-o`.
-                if let Some(value) = joined(b"-o").filter(|value| !value.starts_with('b')) {
+                // `-object-file-name` and `-objcmt-migrate-all` are flags of their own.
+                let is_flag = |name: &str| name.starts_with("bject-") || name.starts_with("bjcmt-");
+                if let Some(value) = joined(b"-o").filter(|value| !is_flag(value)) {
                     line.output = Some(value.into_owned().into());
                     continue;
                 }
@@ -258,6 +259,7 @@ mod tests {
             ("-c a.c", Task::Compile, 1, None),
             ("-c -o x.o a.c", Task::Compile, 1, Some("x.o")),
             ("a.c b.cpp c.o -lm -ox", Task::Link, 2, Some("x")),
+            ("-c -obar.o a.c -object-file-name=b.o", Task::Compile, 1, Some("bar.o")),
             ("-c a.s", Task::Compile, 0, None),
             ("-x assembler a.c -x none b.c -S", Task::Compile, 1, None),
             ("-E a.c", Task::Other, 1, None),

@@ -64,7 +64,10 @@ impl Jit {
         };
         let types = text(&self.session).ok_or(SaveError::Types)?;
         // Check that reading the types again does not change them.
-        let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), AliasRule::Union));
+        let again = Session::from_parts(
+            read(&types).map_err(|_| SaveError::Types)?,
+            Oracle::new(Graph::new(), AliasRule::Union),
+        );
         if text(&again).as_ref() != Some(&types) {
             return Err(SaveError::Types);
         }
