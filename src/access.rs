@@ -166,7 +166,11 @@ impl From<Option<TagId>> for Access {
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);
-    while ty != tag.access {
+    // A type that contains itself has an endless path.
+    for _ in 0..graph.node_count() {
+        if ty == tag.access {
+            return Some(room);
+        }
         let node = graph.ty(ty);
         let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
             // A scalar of the old format also counts as each of its ancestors.
@@ -180,5 +184,5 @@ fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
         };
         (ty, rest) = (field.ty, rest - field.offset);
     }
-    Some(room)
+    None
 }

@@ -1,5 +1,6 @@
 //! Tests of whole modules: linting and linking; and the fuzz targets.
 
+mod addresses;
 mod fuzz;
 mod hostile;
 mod limits;
