@@ -201,7 +201,7 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
         Op::Load(0, len),
         Op::Store(element, 0),
         Op::Load(1, len), // Redundant: the store is to a `double`.
-        Op::Load(2, i),   // Not redundant: the first load of it.
+        Op::Load(2, i),   // Not redundant: this is the first load of `i`.
         Op::Store(element, 1),
         Op::Load(3, i), // Not redundant: the double may be in a TValue's union.
         Op::Add(4, 2, 3),
@@ -303,7 +303,7 @@ mod tests {
         (*state >> 11) as usize % below
     }
 
-    /// Random code accesses parts of one object through pointers, which alias as the types allow.
+    /// Random code accesses objects through pointers, which alias only where the types allow it.
     /// Types are added while the code is generated.
     #[test]
     fn random_code_does_the_same_after_as_before() {
@@ -311,7 +311,7 @@ mod tests {
         let inner =
             Record::union("Inner").field("i", "int").field("f", "float").field("s", "short [2]");
         compiler.define(inner).unwrap();
-        // Pointers and paths: to an Inner, to its members, and to other objects.
+        // Pointers and paths: to an Inner, and to an int, a float and a short that it may contain.
         let mut paths: Vec<(usize, &str)> = vec![(0, "Inner.i"), (0, "Inner.f"), (0, "Inner.s[1]")];
         paths.extend([(0, "Inner.s[0]"), (1, "*int"), (2, "*float"), (3, "*short")]);
         let arrivals = [

@@ -1,4 +1,4 @@
-//! Memory accesses, about which an oracle is asked.
+//! Memory accesses, for queries to an oracle.
 
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId, TypeKind};
@@ -72,19 +72,19 @@ impl Access {
     /// `arr[k]` of `struct { int arr[4]; float tail; }` touch `tail`, because `k` may be 3.
     /// Old-format nodes do not record an element's size. So an access of `n` bytes with an
     /// old-format tag may begin at any byte of its field, and end up to `n - 1` bytes after the
-    /// field. Use [`Access::of_width`] for the width of an instruction, which does not leave the
-    /// field.
+    /// field. For an instruction's width use [`Access::of_width`]: it assumes that an access whose
+    /// width fits into the field does not leave the field.
     pub fn with_size(self, size: impl Into<Size>) -> Self {
         Access { size: Some(size.into()), ..self }
     }
 
     /// Returns the access of an instruction that touches `width` bytes and has a tag of `graph`.
     ///
-    /// A width larger than the tag's size becomes the access's size. But if the instruction touches
-    /// several whole elements, as a vector of array elements does, the access has the element's
-    /// size. The old format does not record sizes. With an old-format tag, the access gets no size
-    /// if the width fits into the tag's field, or if LLVM's search from the base type does not
-    /// reach the access type, as in a union.
+    /// A width larger than the tag's size becomes the access's size, and so does any width if the
+    /// tag's size is unknown. But if the instruction touches whole elements, as a vector of array
+    /// elements does, the access has the element's size. The old format does not record sizes. With
+    /// an old-format tag, the access gets no size if the width fits into the tag's field, or if
+    /// LLVM's search from the base type does not reach the access type, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -119,8 +119,8 @@ impl Access {
         }
     }
 
-    /// Returns an access of `bytes` bytes with a tag of `graph`, like [`Access::with_size`]: not an
-    /// access to several elements. For an old-format tag, does the same as [`Access::of_width`].
+    /// Returns an access of `bytes` bytes with a tag of `graph`, like [`Access::with_size`], even
+    /// for several elements. For an old-format tag, does the same as [`Access::of_width`].
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
@@ -161,8 +161,8 @@ impl From<Option<TagId>> for Access {
 }
 
 /// Returns the largest number of bytes that consecutive elements at a tag's offset can have: the
-/// size of the field that LLVM finds; in the old format, the distance to the next field of any
-/// aggregate on the path. Returns `None` if LLVM does not reach the access type.
+/// size of the last field on LLVM's path; in the old format, the distance to the next field of any
+/// aggregate on the path; `u64::MAX` without limit. `None` if LLVM does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);

@@ -1,9 +1,9 @@
 //! The range of bytes that an access touches inside its base type.
 //!
-//! The type path of a tag leads to an offset in the base type. From there on, the access touches as
-//! many bytes as its [`Size`] says, but none after the end of the base type. The end of an array or
-//! a field inside the base does not cut the range: 8 bytes from `arr[3]` in `struct { int arr[4];
-//! float tail; }` touch `tail`.
+//! The type path of a tag leads to an offset in the base type. The range begins there and has as
+//! many bytes as the access's [`Size`], but it is cut at the end of the base type. The end of an
+//! array or a field inside the base does not cut the range: 8 bytes from `arr[3]` in
+//! `struct { int arr[4]; float tail; }` touch `tail`.
 //!
 //! - An access of unknown size may touch everything up to the end of the base.
 //! - A base type that contains a flexible array has no end. An old-format type has none either,
@@ -20,8 +20,8 @@ pub(crate) const UNBOUNDED: u128 = 1 << 80;
 
 /// The number of bytes that an access touches.
 ///
-/// LLVM's metadata, assembly text and C code store a plain number instead. In it, 0 and 2^64-1 mean
-/// that the size is unknown, and `From<u64>` converts it so.
+/// LLVM's metadata, assembly text and C code store a plain number instead. `From<u64>` converts the
+/// numbers 0 and 2^64-1 to an unknown size.
 ///
 /// ```
 /// use tbaa::Size;
@@ -53,7 +53,7 @@ impl Size {
         }
     }
 
-    /// Returns the number of bytes that an access of this size touches, if that is known.
+    /// Returns the number of bytes, if it is known. `Bytes(0)` and `Bytes(u64::MAX)` are unknown.
     pub(crate) fn known(self) -> Option<u64> {
         self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }
@@ -88,14 +88,14 @@ impl From<Size> for u64 {
 }
 
 /// Returns the number of bytes that an access at offset `at` may touch in a base type that ends at
-/// `end`. It is 0 if the access begins at the end or later. `size` is `None` for an old-format tag,
-/// whose access may touch everything up to the end.
+/// `end`, or 0 if the access begins at the end or later. `size` is `None` for an old-format tag.
+/// Without a known size, the access may touch everything up to the end.
 pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     let room = end.saturating_sub(at.into());
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
 }
 
-/// Returns whether an access of a known size that begins at `at` extends past `end`.
+/// Returns whether an access that begins at `at` has a known size and extends past `end`.
 pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
     let end_of = |size: u64| u128::from(at) + u128::from(size);
     size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)

@@ -1,14 +1,15 @@
-//! A forest in which leaves can be added, and ancestors can be tested in constant time.
+//! A forest to which leaves can be added. Most tests for an ancestor take constant time.
 //!
-//! Each node has an interval of preorder numbers that encloses those of its descendants, so one of
-//! two nodes is an ancestor of the other iff their intervals overlap. A node added later is
-//! *unnumbered*: its interval begins with the first number of its lowest numbered ancestor. It is
-//! never an ancestor of a numbered node, so the intervals decide all tests except those between
-//! unnumbered nodes that share a number. Those tests climb to the ancestors. When unnumbered nodes
-//! exceed a quarter of the numbered ones, all are renumbered, so adding takes `O(1)` on average.
+//! Each numbered node has an interval of preorder numbers that encloses those of its descendants,
+//! so one of two such nodes is an ancestor of the other iff their intervals overlap. A node added
+//! after the last numbering is *unnumbered*: its interval is the first number of its parent's
+//! interval, or a new number for a root. An unnumbered node is never an ancestor of a numbered
+//! one, so the intervals decide all tests except those between unnumbered nodes that share a
+//! number. These tests climb. [`Forest::catch_up`] renumbers all nodes when the unnumbered ones
+//! exceed 16 plus a quarter of the numbered ones, so adding takes `O(1)` on average.
 //!
 //! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): each node
-//! also points to a farther ancestor, chosen so that climbing past n nodes takes `O(log n)` steps.
+//! also points to a farther ancestor, chosen so that climbing n levels takes `O(log n)` steps.
 
 use std::borrow::Cow;
 
@@ -26,7 +27,7 @@ pub(crate) struct Forest {
     parents: Vec<u32>,
     /// For each node, an ancestor that is farther up (its jump pointer). A root points to itself.
     jumps: Vec<u32>,
-    /// The order of each jump pointer. A jump of order k passes 2^k - 1 nodes.
+    /// The order of each jump pointer. A jump of order k climbs 2^k - 1 levels.
     orders: Vec<u8>,
     spans: Vec<Span>,
     /// The number of nodes when the forest was last numbered.
@@ -40,7 +41,7 @@ impl Forest {
         self.parents.len()
     }
 
-    /// Adds a leaf under `parent`, or a root if there is none, and returns it.
+    /// Adds a leaf under `parent`, or a root if `parent` is `None`, and returns the new node.
     pub(crate) fn push(&mut self, parent: Option<u32>) -> u32 {
         let node = self.parents.len() as u32;
         let Some(parent) = parent else {
@@ -109,8 +110,8 @@ impl Forest {
         self.is_ancestor(a.min(b), a.max(b))
     }
 
-    /// Returns the last node for which `below` holds, on the way from `from` to its root. `below`
-    /// must hold for `from`. Once it fails for a node, it must fail for all ancestors of that node.
+    /// Returns the highest node among `from` and its ancestors for which `below` holds, or `from`
+    /// if there is none. If `below` fails for a node, it must fail for all ancestors of the node.
     #[inline]
     pub(crate) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
         let mut node = from;
@@ -124,7 +125,7 @@ impl Forest {
         }
     }
 
-    /// Returns the lowest node that is an ancestor of, or equal to, both `a` and `b`.
+    /// Returns the lowest node that is an ancestor of, or equal to, both `a` and `b`, if any.
     pub(crate) fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
         if self.is_ancestor(a, b) {
             return Some(a);

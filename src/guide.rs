@@ -9,15 +9,15 @@
 //! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
 //!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift); the answers as
 //!   [bits](masks).
-//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; numbers for one that prints [text](mod@text); [specs];
-//!   [lowering] for stock LLVM.
+//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; numbers for a front end that
+//!   prints [text](mod@text); [specs]; [lowering] for stock LLVM.
 //! * The library: [architecture]; [performance]; [limits].
 //!
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
-/// Declares a module for each page. A page links to another as `[rules]`, and defines such a link
-/// as a file. The `doc` lines before the page take precedence: they define the link as a module.
+/// Declares a module for each page. A page links to another page as `[rules]`, and defines the link
+/// target as a file. The `doc` lines before the page define the same links as modules, and prevail.
 macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*

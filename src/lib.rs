@@ -1,5 +1,5 @@
 //! Type-based alias analysis: build LLVM TBAA metadata, store the type DAG,
-//! ask whether two accesses may alias, write `!tbaa` text.
+//! decide whether two accesses may alias, write `!tbaa` text.
 //!
 //! A compiler that knows the types of its program knows that a store to an `int` does not change
 //! any `float`. LLVM represents this knowledge as `!tbaa` metadata: each load and store has a tag,
@@ -75,7 +75,7 @@
 //! | [`Oracle`] | answers queries about [`Access`]es by an [`AliasRule`]; explains answers: [`explain`] |
 //! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`declare`], [`Session`] | lays out structs and returns the tag of an access by its path; combines types, graph and oracle |
-//! | [`Publisher`], [`Reader`] | let many threads ask, without waiting, while one adds types and tags |
+//! | [`Publisher`], [`Reader`] | let many threads query, without waiting, while one thread adds types and tags |
 //! | [`Matrix`], [`Classes`] | answer all pairs of many tags at once |
 //! | [`Masks`], [`MemoryEffect`] | the answers for a fixed list of accesses as bits; effects of calls |
 //! | [`raw`] | adds the nodes of a text unchanged |

@@ -2,14 +2,14 @@
 
 use strsim::osa_distance;
 
-/// Longer names are not compared: they are no typing errors, and the distance takes quadratic time.
+/// The largest number of characters in a compared name: computing a distance takes quadratic time.
 const LONGEST: usize = 64;
 
 /// Returns the candidate that is most similar to `name`, if any is similar enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = |name: &str| name.chars().take(LONGEST + 1).count();
     let wanted = len(name);
-    // The number of wrong letters that a name of this length may have: 1 of 2, 2 of 6, 3 of 9.
+    // The largest edit distance for a name of this length: 1 for 2 characters, 2 for 6, 3 for 9.
     let limit = (wanted / 3).max(1).min(wanted.saturating_sub(1));
     candidates
         .into_iter()

@@ -90,8 +90,8 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
-    /// Returns an access to a path with its own size, which may exceed the size of the path's type.
-    /// It is a number of bytes or a [`Size`].
+    /// Returns an access to a path with the given size, a number of bytes or a [`Size`]. This may
+    /// exceed the size of the path's type.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Small sets of types (Bloom filters): they may claim a type that they lack, but never miss one.
+//! Small sets of types (Bloom filters): `may_have` is true for all added types, and some others.
 
-/// A Bloom filter of 256 bits, two for each type. It holds the types inside another type.
+/// A Bloom filter of 256 bits, in which each type sets two.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TypeSet([u64; 4]);
 

@@ -1,8 +1,8 @@
 //! The walks of tags, which the verifier, the index and the rules share.
 //!
 //! A *walk* is the path of a tag from its base type, field by field, to the accessed scalar, and on
-//! to the scalar's parents. A *cursor* is a place on it: a type and an offset into it. The caller
-//! defines each cursor's successor. There is only one, so cursors form a [`Forest`].
+//! to the scalar's parents. A *cursor* is a type on a walk and an offset into the type. The caller
+//! defines the next cursor. Each cursor has at most one successor, so cursors form a [`Forest`].
 
 use std::hash::BuildHasher;
 
@@ -11,13 +11,13 @@ use hashbrown::HashTable;
 use crate::forest::Forest;
 use crate::table::{DefaultHashBuilder, HashMap};
 
-/// The most cursors, so that an index fits in 30 bits. Walks that need more are given up.
+/// The most cursors, so that an index fits in 30 bits. [`Walks::add_walk`] never exceeds it.
 pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 
 /// Marks an offset that does not fit in 32 bits.
 const FAR: u32 = u32::MAX;
 
-/// A set of walks. Walks that reach the same cursor share the rest.
+/// A set of walks. Walks that reach the same cursor share all cursors after it.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Walks {
     /// The cursors; the parent of a cursor is the next one on its walk.
@@ -51,9 +51,10 @@ impl Walks {
         self.known.find(self.hash(ty, offset), is_it).copied()
     }
 
-    /// Returns the cursor at `start`, after adding its walk. `next` returns the next place, or
-    /// `Some(None)` at the end of the walk. If it returns `None`, or a known place or the last one
-    /// is more than `longest` steps away, nothing is added, and the result is `None`.
+    /// Adds the walk from `start`, a type and offset, and returns its first cursor. `next` returns
+    /// the next type and offset, `Some(None)` at the end of the walk, or `None` to cancel. Returns
+    /// `None` and adds nothing if `next` cancels, there would be too many cursors, or neither a
+    /// known cursor nor the end is within `longest` steps of `start`.
     pub(crate) fn add_walk(
         &mut self,
         start: (u32, u64),

@@ -1,1 +1,1 @@
-//! Never built; see `Cargo.toml`.
+//! Never built: `Cargo.toml` names the crates whose C and C++ sources the benchmarks compile.

@@ -7,17 +7,17 @@ use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 use crate::llvm::LlvmModule;
 use crate::sample::{median, time};
 
-/// The time in nanoseconds for one more struct type, a tag of it, and a query.
+/// The median time in nanoseconds to add one struct type and a tag of it, and to make one query.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     /// The graph alone: no oracle is updated, and no query runs.
     pub(crate) graph: f64,
     pub(crate) oracle: f64,
-    /// LLVM alone, without a query.
+    /// LLVM, without a query; `None` if LLVM is not measured.
     pub(crate) llvm: Option<f64>,
 }
 
-/// Measures the times of a [`Cost`] on old-format graphs from `make`, for about `budget` each.
+/// Measures the times of a [`Cost`] on old-format graphs from `make`, each for about `budget`.
 pub(crate) fn cost(
     make: impl Fn() -> Graph,
     llvm: Option<&mut LlvmModule<'_>>,
@@ -39,7 +39,7 @@ pub(crate) fn cost(
     Cost { graph: only_graph, oracle, llvm }
 }
 
-/// Adds a new struct type, and returns the tag of its second field.
+/// Adds a struct type and the tag of its second field, and returns the tag.
 fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     let scalar = graph.types().find(|&ty| graph.ty(ty).kind() == TypeKind::Scalar);
     let scalar = scalar.expect("a scalar");
@@ -49,7 +49,8 @@ fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     b.struct_tag(ty, scalar, 8).expect("a tag")
 }
 
-/// Repeats `step` for about `budget`, and returns its median time in nanoseconds.
+/// Repeats `step` until `budget` has passed, at least 5 and at most 20,000 times. Returns the
+/// median of the times that `step` returned, in nanoseconds.
 fn repeat(budget: Duration, mut step: impl FnMut(usize) -> Duration) -> f64 {
     let start = Instant::now();
     let mut times = Vec::new();

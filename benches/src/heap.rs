@@ -1,10 +1,10 @@
-//! Counts the heap memory that this thread holds.
+//! Counts the heap memory of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count of the memory that the thread holds. Each thread has its
-/// own count, which costs the measured code next to nothing.
+/// The system's allocator, which also counts the bytes that each thread has allocated and not
+/// freed. The counters are thread-local, so threads do not wait for each other.
 struct Counting;
 
 #[global_allocator]
@@ -12,7 +12,7 @@ static ALLOCATOR: Counting = Counting;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The largest value of `HELD` since [`peak`] began.
+    /// The largest value of `HELD` since the last call of [`peak`] began.
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
@@ -50,15 +50,15 @@ pub(crate) fn held() -> isize {
     HELD.get()
 }
 
-/// Runs `work`. Returns by how many bytes this thread's heap grew, and the result.
+/// Runs `work`. Returns the growth of this thread's heap in bytes, and the result.
 pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = held();
     let result = work();
     ((held() - before) as f64, result)
 }
 
-/// Runs `work` and returns the peak of this thread's heap during the run, in bytes above the size
-/// at the start.
+/// Runs `work`. Returns the peak of this thread's heap during the run, in bytes above its size at
+/// the start, and the result.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     PEAK.set(before);

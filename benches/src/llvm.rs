@@ -18,8 +18,8 @@ const SOURCE: &str = include_str!("../llvm.cpp");
 #[repr(C)]
 struct Opaque(u8);
 
-/// Calls a function of `llvm.cpp`, which is named without its prefix `bench_`. The caller of the
-/// macro gives the types of the arguments and the result.
+/// Calls a function of `llvm.cpp`. `$name` is its name without the prefix `bench_`. The C type of
+/// each argument follows the argument, and the C type of the result comes last.
 macro_rules! call {
     ($llvm:expr, $name:ident($($argument:expr => $ty:ty),*) $(-> $result:ty)?) => {{
         let name = concat!("bench_", stringify!($name), "\0");
@@ -53,7 +53,7 @@ impl Llvm {
         Ok(Llvm { library, version })
     }
 
-    /// Parses assembly text that ends with a zero byte. Returns `None` if LLVM rejects it.
+    /// Parses text that ends with a zero byte; `None` if it is empty or LLVM rejects it.
     pub(crate) fn parse(&self, text: &[u8]) -> Option<LlvmModule<'_>> {
         let (0, text) = text.split_last()? else {
             panic!("a text without a zero byte at its end");
@@ -85,8 +85,7 @@ impl LlvmModule<'_> {
         *self.tags.get_or_insert_with(count)
     }
 
-    /// Sets the pairs of tags, by index, that [`LlvmModule::ask`] and [`LlvmModule::answers`]
-    /// query.
+    /// Sets the pairs of tags, by index, that the methods `ask`, `generic` and `answers` query.
     pub(crate) fn set_pairs(&mut self, pairs: &[[u32; 2]]) {
         let tags = self.tags();
         assert!(pairs.as_flattened().iter().all(|&tag| (tag as usize) < tags), "no such tag");
@@ -115,13 +114,13 @@ impl LlvmModule<'_> {
         (window.start, window.len())
     }
 
-    /// Returns how many tags may alias tag `tag`.
+    /// Queries tag `tag` with each tag of the module. Returns how many may alias it.
     pub(crate) fn row(&mut self, tag: usize) -> usize {
         assert!(tag < self.tags(), "no such tag");
         call!(self.llvm, row(self.module => *mut Opaque, tag => usize) -> usize)
     }
 
-    /// Returns for each pair whether it may alias.
+    /// Returns for each pair whether its two tags may alias.
     pub(crate) fn answers(&self) -> Vec<bool> {
         let mut answers = vec![0_u8; self.pairs];
         call!(self.llvm, answers(self.module => *mut Opaque, answers.as_mut_ptr() => *mut u8));
@@ -133,8 +132,8 @@ impl LlvmModule<'_> {
         call!(self.llvm, print(self.module => *mut Opaque) -> usize)
     }
 
-    /// Adds a struct type with `fields` fields, which is unique for each `number`, and a tag of its
-    /// second field.
+    /// Adds a struct type with `fields` fields and a tag of its second field. The type is a new one
+    /// for each `number`.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
         self.tags = None;
@@ -148,7 +147,8 @@ impl Drop for LlvmModule<'_> {
     }
 }
 
-/// Compiles the library. Its file name contains a hash of the source and of LLVM's version.
+/// Returns the library's file, whose name has a hash of the source and of LLVM's version. Compiles
+/// the file if it is missing.
 fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, version).hash(&mut hasher);
@@ -169,7 +169,6 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// Returns the words that `llvm-config-22` prints.
 fn config(options: &[&str]) -> Result<Vec<String>, String> {
     let words = text_of(Command::new("llvm-config-22").args(options))?;
     Ok(words.split_whitespace().map(str::to_owned).collect())

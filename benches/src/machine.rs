@@ -44,7 +44,7 @@ pub(crate) fn describe(llvm: Option<&str>) -> String {
     lines.map(|line| format!("- {line}\n")).concat()
 }
 
-/// Returns the sizes of the first core's caches.
+/// Returns the sizes of the first core's data and unified caches.
 fn caches() -> String {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let mut list = Vec::new();

@@ -1,5 +1,5 @@
-//! Measures the library against LLVM 22 and against a hardware lower bound,
-//! and writes `docs/performance.md`.
+//! Measures the library against LLVM 22 and against a hardware lower bound. A full run writes
+//! `docs/performance.md` unless `--out` names another file.
 
 mod growth;
 mod heap;
@@ -24,16 +24,16 @@ use report::Report;
 use sample::Sampler;
 use sections::{Run, SECTIONS};
 
-/// Measures tbaa against LLVM 22 and against the machine, and writes docs/performance.md.
+/// Measures tbaa against LLVM 22 and a hardware lower bound, and writes docs/performance.md.
 #[derive(Parser)]
 struct Arguments {
-    /// Small inputs, few samples: does everything work?
+    /// Measure small inputs with few samples, to check that every section works.
     #[arg(long)]
     quick: bool,
-    /// One part.
+    /// Measure only this section.
     #[arg(long, value_name = "SECTION", value_parser = SECTIONS.map(|(name, _)| name))]
     only: Option<String>,
-    /// The file to which the report goes; with --quick or --only, default is standard output.
+    /// The file for the report; the default with --quick or --only is standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     let llvm = Llvm::load(&cache);
     let llvm =
         llvm.inspect_err(|why| eprintln!("without LLVM 22, which is not usable: {why}")).ok();
-    // The machine is described first, because the run itself raises its load.
+    // The machine is described first, because the benchmarks raise the machine's load.
     let machine = machine::describe(llvm.as_ref().map(|llvm| &llvm.version[..]));
     let mut run = Run {
         sampler: Sampler::new(&cache.join("criterion"), arguments.quick),
@@ -79,7 +79,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-/// Returns a folder in cargo's target folder, which is two levels above this program.
+/// Makes the folder `tbaa-bench` beside this program's folder, in cargo's target folder.
 fn cache() -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = program.ancestors().nth(2).ok_or("the program is in no folder")?;

@@ -1,4 +1,4 @@
-//! Compiles real programs with clang once, and caches their `.ll` text.
+//! Compiles programs with clang to `.ll` text. Caches the text if a crate contains the sources.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Display;
@@ -29,13 +29,13 @@ pub(crate) struct Program {
 
 #[derive(Debug, Deserialize)]
 enum Sources {
-    /// Paths in the folder.
+    /// Paths relative to the program's folder.
     Named(Vec<String>),
     /// All files in the folder whose names begin with `start` and end with `end`, except `but`.
     All { start: String, end: String, but: Vec<String> },
 }
 
-/// Returns the real programs or, for a quick run, only what this repository contains.
+/// Returns the programs from crates or, for a quick run, those in this repository.
 pub(crate) fn programs(quick: bool) -> Vec<Program> {
     let mut all: Vec<Program> = ron::from_str(include_str!("../programs.ron")).expect("a list");
     all.retain(|program| program.package.is_none() == quick);
@@ -43,7 +43,7 @@ pub(crate) fn programs(quick: bool) -> Vec<Program> {
 }
 
 impl Program {
-    /// Returns the program's text in a format, from `cache` if possible.
+    /// Returns the program's text in a format: from `cache`, if possible, for a crate's sources.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Program {
         format!("{:?}", (&self.flags, &self.sources)).hash(&mut hasher);
         let stem = format!("{package}-{format:?}-{:08x}", hasher.finish() as u32).to_lowercase();
         let file = cache.join(format!("{stem}.ll"));
-        // Sources of this repository may change, so their text is always made again.
+        // Sources of this repository may change, so they are always compiled again.
         if file.exists() && self.package.is_some() {
             return read(&file);
         }
@@ -73,7 +73,7 @@ impl Program {
         read(&file)
     }
 
-    /// Returns the folder of the sources. Unpacks it if necessary.
+    /// Returns the folder of the sources. Unpacks its `.tar.gz` archive if the folder is missing.
     fn locate(&self, cache: &Path) -> Result<PathBuf, String> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(package) = &self.package else { return Ok(here.join(&self.folder)) };
@@ -140,7 +140,7 @@ impl Program {
 }
 
 impl Sources {
-    /// Returns the paths of the files. Files that were found by their names are sorted.
+    /// Returns the paths of the files: for `Named` in their order, for `All` sorted.
     fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
         let (start, end, but) = match self {
             Sources::Named(names) => {
@@ -159,7 +159,7 @@ impl Sources {
     }
 }
 
-/// Returns the include options for the folders named in a program's `manifest.json`.
+/// Returns a `-I` option for each subfolder that `manifest.json` names; none without that file.
 fn listed_folders(folder: &Path) -> Vec<String> {
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap_or_default();
     let mut folders: Vec<_> = manifest
@@ -183,7 +183,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(of(file))
 }
 
-/// Returns a function that puts the file's path before an error.
+/// Returns a function that formats an error with the file's path before it.
 pub(crate) fn of<E: Display>(file: &Path) -> impl FnOnce(E) -> String {
     move |error| format!("{}: {error}", file.display())
 }

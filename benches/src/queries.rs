@@ -1,4 +1,4 @@
-//! Measures queries on the tags of one graph: by this library, by LLVM and by simpler methods.
+//! Measures queries on the tags of graphs: by this library, by LLVM and by simpler methods.
 
 use std::ops::Range;
 use std::thread;
@@ -16,19 +16,19 @@ pub(crate) fn ask(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(a, b)).count()
 }
 
-/// Like [`ask`], but each access has an explicit size.
+/// Like [`ask`], but each access has an explicit size of 8 bytes.
 fn ask_sized(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     let sized = |tag: TagId| Access::from(tag).with_size(8);
     pairs.iter().filter(|&&(a, b)| oracle.may_alias(sized(a), sized(b))).count()
 }
 
-/// Like [`ask`], but by bit masks. A pair holds two indices into `masks`.
+/// Returns the number of pairs whose masks share a bit. A pair holds two indices into `masks`.
 fn ask_masks(masks: &[u64], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().filter(|&&[a, b]| masks[a as usize] & masks[b as usize] != 0).count()
 }
 
-/// The hardware lower bound: reads the records of each pair and compares them as intervals. Returns
-/// how many pairs overlap.
+/// The hardware lower bound: reads two 16-byte records for each pair, and compares the first two
+/// numbers of each as the bounds of an interval. Returns how many pairs overlap.
 fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
     let meet = |&[a, b]: &[u32; 2]| {
         let (a, b) = (&records[a as usize], &records[b as usize]);
@@ -42,19 +42,20 @@ fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// The least and most queries in a window, which is a run of queries that is timed as a whole. Fast
-/// contenders get many, and so refill the caches.
+/// The bounds on the number of queries in a window, which is a run of queries that is timed as a
+/// whole. The number starts at the lower bound. It doubles until a window takes about
+/// [`WINDOW_TIME`] or has the upper bound.
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
-/// The approximate duration of a window of slow queries.
+/// The approximate duration of a window with fewer queries than the upper bound.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
-/// Random pairs of tags. All windows together use far more tags than caches hold, but one window
-/// does not.
+/// Random pairs of tags. Each window uses the pairs that follow those of the window before. After
+/// the last pair, windows begin again at the first pair.
 pub(crate) struct Pairs {
     /// The pairs, as indices into the list of tags.
     numbers: Vec<[u32; 2]>,
     tags: Vec<(TagId, TagId)>,
-    /// The divisor of the window sizes, which is greater than 1 in a quick run.
+    /// The divisor of the window sizes: 32 in a quick run, otherwise 1.
     shrink: usize,
 }
 
@@ -74,7 +75,7 @@ impl Pairs {
         &self.tags
     }
 
-    /// Returns a contender that runs two windows a sample. The first warms up, the second is timed.
+    /// Returns a contender that runs two windows for each sample, and times the second.
     fn windows<'a>(
         &self,
         name: impl Into<String>,
@@ -99,7 +100,7 @@ impl Pairs {
     }
 }
 
-/// A graph to query, and its tags.
+/// A graph and the tags of it that are queried, also as LLVM has read them.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) tags: Vec<TagId>,
@@ -107,7 +108,8 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Checks the tags. `llvm` must have read the same text and have its tags in the same order.
+    /// Panics unless `llvm`, if it is given, has as many tags as `tags`, and [`Verifier`] accepts
+    /// all of them. The caller ensures that their order is the same.
     pub(crate) fn new(graph: &'a Graph, tags: Vec<TagId>, llvm: Option<LlvmModule<'a>>) -> Self {
         let mut llvm = llvm;
         if let Some(llvm) = &mut llvm {
@@ -153,7 +155,8 @@ impl<'a> Subject<'a> {
         sampler.race("query", id, contenders)
     }
 
-    /// Measures all pairs of at most 16,384 tags (32 MB of answers). LLVM compares a tag with all.
+    /// Measures all pairs of at most 16,384 tags (32 MB of answers). For LLVM, each sample compares
+    /// one tag with all tags.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();
@@ -191,7 +194,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         subject.compare(ours, pairs);
     }
     let with_pairs = || ours.iter().zip(&pairs).enumerate();
-    // Moves the last graph behind the first: criterion prints the ratio of these two contenders.
+    // Moves the last graph to index 1: criterion prints the ratio of the first two contenders.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
             pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))
@@ -208,10 +211,10 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
     sampler.race("shape", id, contenders)
 }
 
-/// The number of pairs that [`again`] repeats.
+/// The largest number of pairs that are passed to [`again`].
 const AGAIN: usize = 1 << 12;
 
-/// Returns a contender that asks about the same pairs again, as a compiler does.
+/// Returns a contender that makes the same queries twice for each sample, and times the second run.
 fn again<'a>(
     name: &str,
     pairs: &'a [(TagId, TagId)],
@@ -223,7 +226,7 @@ fn again<'a>(
     })
 }
 
-/// Returns a contender in which two threads query half of the pairs each. The longer time counts.
+/// Returns a contender in which two threads each query half of the pairs. The longer time counts.
 fn two_threads<'a>(ours: &'a Oracle<&Graph>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
     let halves = tags.split_at(tags.len() / 2);
     Contender::new("two threads", tags.len(), move || {

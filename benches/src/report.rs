@@ -12,7 +12,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a target, which is reached if `worst` holds. `None` (not measured) counts as a miss.
+    /// Adds a target. It is reached if `holds` accepts `worst`; `None` (not measured) counts as a
+    /// miss.
     pub(crate) fn target(
         &mut self,
         work: &str,
@@ -64,7 +65,7 @@ impl Report {
         self.summary.push(vec![work.to_owned(), range(ours, unit), range(llvm, unit)]);
     }
 
-    /// Adds a section: its text from `sections.md`, and the table below it.
+    /// Adds a section: its text in `sections.md`, and a table. Prints title and table to stderr.
     pub(crate) fn section(&mut self, title: &str, table: &str) {
         let sections = include_str!("../sections.md");
         let found =
@@ -97,7 +98,6 @@ pub(crate) fn table_of<T>(items: &[T], columns: &[Column<'_, T>]) -> String {
     table(&header, &items.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Returns a Markdown table.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut out = line(&header.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Formats a figure with three or more digits, or as `-` if there is none.
+/// Formats a figure, with up to three decimals if it is small, or as `-` if there is none.
 pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
     match value.into() {
         None => "-".to_owned(),
@@ -122,7 +122,7 @@ pub(crate) fn with_unit(value: impl Into<Option<f64>>, unit: &str) -> String {
     value.into().map_or("-".to_owned(), |value| format!("{}{unit}", figure(value)))
 }
 
-/// Formats an integer in groups of three digits.
+/// Rounds a number to an integer, and formats it with commas between groups of three digits.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut out = String::new();
@@ -143,7 +143,7 @@ fn smallest_and_largest(
     (figures().reduce(f64::min), figures().reduce(f64::max))
 }
 
-/// Formats figures with a unit: `3` if all look the same, otherwise `3 to 5`.
+/// Formats figures with a unit: `3.00 ns` if all look the same, otherwise `3.00 to 5.00 ns`.
 pub(crate) fn range(values: impl IntoIterator<Item = Option<f64>> + Clone, unit: &str) -> String {
     match smallest_and_largest(values) {
         (Some(low), Some(high)) if figure(low) != figure(high) => {

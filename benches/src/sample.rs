@@ -1,10 +1,9 @@
-//! Measures contenders, which are pieces of code for one job, side by side.
+//! Measures contenders side by side. Contenders are pieces of code that do the same job.
 //!
-//! Only ratios matter, and a shared machine changes its speed from one second to the next. So every
-//! sample runs all contenders once, one after the other, and the ratio is computed within the
-//! sample. Criterion does not offer this, but it can measure anything: here it measures the ratio
-//! of the first two contenders, and decides on warm-up and samples. The figures of all contenders
-//! are collected in the process.
+//! A shared machine changes its speed from one second to the next, so times from different seconds
+//! are not comparable. Therefore every sample runs all contenders once, one after the other, and
+//! ratios are computed within a sample. Criterion measures the ratio of the first two contenders,
+//! and decides how many samples to take. [`Race`] collects the times of all contenders.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use criterion::measurement::{Measurement, ValueFormatter};
 use criterion::{Criterion, SamplingMode, Throughput};
 
-/// Code to measure: each call does its work once and returns the time of the relevant part.
+/// Code to measure: each call of `run` does the work once, and returns the time that counts.
 pub(crate) struct Contender<'a> {
     name: String,
     /// The number of operations in one call, such as queries or bytes.
@@ -37,7 +36,7 @@ pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-/// The measured times in nanoseconds per operation: a row for each sample.
+/// The times in nanoseconds per operation: in each sample, one for each of `names`.
 pub(crate) struct Race {
     names: Vec<String>,
     samples: Vec<Vec<f64>>,
@@ -50,8 +49,8 @@ impl Race {
         median(self.samples.iter().map(|sample| sample[at]).collect())
     }
 
-    /// Returns how many times as long as `below` the contender `above` takes: the median over the
-    /// samples.
+    /// Returns the time of contender `above` divided by that of `below`: the median over the
+    /// samples. Returns `None` if either did not run.
     pub(crate) fn ratio(&self, above: &str, below: &str) -> Option<f64> {
         let (above, below) = (self.at(above)?, self.at(below)?);
         median(self.samples.iter().map(|sample| sample[above] / sample[below]).collect())
@@ -89,8 +88,8 @@ impl Sampler {
         Sampler { criterion, quick }
     }
 
-    /// Measures the contenders. Criterion prints the time of the second one divided by the time of
-    /// the first one.
+    /// Measures the contenders. Criterion prints the time per operation of the second contender,
+    /// divided by that of the first.
     pub(crate) fn race(
         &mut self,
         group: &str,
@@ -123,14 +122,14 @@ impl Sampler {
     }
 }
 
-/// Ratios, as criterion measures them.
+/// The quantity that criterion measures here: a ratio of two times.
 struct Ratio;
 
 impl Measurement for Ratio {
     type Intermediate = Instant;
     type Value = f64;
 
-    // Criterion does not call it, because every benchmark brings its own loop.
+    // Criterion calls neither `start` nor `end`, because `race` measures with `iter_custom`.
     fn start(&self) -> Instant {
         Instant::now()
     }

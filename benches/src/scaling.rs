@@ -1,4 +1,4 @@
-//! Measures the memory of each type, field and tag, and the time and memory of adversarial graphs.
+//! Measures the memory of types, fields and tags, and the cost of the [`Adversary`] graphs.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::queries::{Pairs, ask};
 use crate::sample::{median, time};
 use crate::synthetic::{Adversary, Maker};
 
-/// The memory of one item of each kind, in bytes, without names.
+/// The memory of one tag, field or type, in bytes, without names.
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes {
     pub(crate) tag_in_graph: f64,
@@ -47,7 +47,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// Measures the memory that LLVM needs for the same graph.
+/// Measures the memory that LLVM needs for the graph of [`bytes`].
 pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     let held = |graph: &Graph| {
         let text = ended(tbaa_ir::write(graph));
@@ -82,7 +82,7 @@ fn types(format: Format, structs: usize, fields: usize) -> Maker {
     maker
 }
 
-/// Tags every field of every struct.
+/// Adds a tag for each field of each struct that has [`FIELDS`] fields.
 fn add_tags(maker: &mut Maker) {
     let structs: Vec<_> =
         maker.graph.types().filter(|&ty| maker.graph.ty(ty).fields().count() == FIELDS).collect();
@@ -100,7 +100,7 @@ pub(crate) fn ended(text: impl Into<Vec<u8>>) -> Vec<u8> {
     text
 }
 
-/// The cost of an adversarial graph of one size.
+/// The cost of an [`Adversary`] graph of size `n`: time to build, time of a query, and memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) n: usize,
@@ -122,7 +122,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rule: AliasRule, n: usi
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();
-    // A query on an adversarial graph may take long, so the total time is limited.
+    // A query on an adversarial graph may be slow, so no query begins after 200 ms.
     let start = Instant::now();
     for pairs in pairs.tags().chunks(4).take(1_024) {
         if start.elapsed() < Duration::from_millis(200) || times.is_empty() {

@@ -1,4 +1,4 @@
-//! Makes graphs of a given depth, number of fields or number of tags.
+//! Makes synthetic graphs: of a given depth, number of fields or number of tags, or adversarial.
 
 use tbaa::{Format, Graph, SizedField, TagId, TypeId};
 
@@ -7,14 +7,14 @@ use tbaa_tests::{Rng, random};
 /// The size of every scalar, in bytes.
 const SCALAR: u64 = 8;
 
-/// A struct type with its fields, to choose random paths into it.
+/// A struct type with its fields, from which random access paths are chosen.
 struct Aggregate {
     ty: TypeId,
     size: u64,
     depth: usize,
     /// The number of paths to scalars.
     scalars: usize,
-    /// For each field: a scalar, or the index of an aggregate; and the offset in bytes.
+    /// The type and the offset in bytes of each field.
     fields: Vec<(Inner, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl Maker {
         maker.char = maker.scalar("omnipotent char", root);
         let names = ["bool", "short", "int", "long", "long long", "float", "double", "any pointer"];
         maker.scalars = names.iter().map(|name| maker.scalar(name, maker.char)).collect();
-        // clang's types of pointers: chains under `any pointer`.
+        // Clang's pointer types: a chain of scalars under `any pointer`.
         let mut above = maker.scalars[7];
         for depth in 1..=4 {
             above = maker.scalar(&format!("p{depth} int"), above);
@@ -54,7 +54,7 @@ impl Maker {
         random::scalar(&mut self.graph, self.format, name, parent, SCALAR).expect("a scalar")
     }
 
-    /// Adds a struct. If fields start at the same offset, it is a union.
+    /// Adds a struct and returns its index in `aggregates`. Fields at the same offset form a union.
     fn aggregate(&mut self, name: &str, fields: Vec<(Inner, u64)>) -> usize {
         let (mut size, mut depth, mut scalars) = (0, 0, 0_usize);
         let mut described = Vec::with_capacity(fields.len());
@@ -80,8 +80,8 @@ impl Maker {
         self.aggregates.len() - 1
     }
 
-    /// Adds a struct of `fields` scalars, one after another. Structs of the same name differ in
-    /// `variant`.
+    /// Adds a struct of `fields` scalars, one after another. The digits of `variant` choose their
+    /// types, so that structs of the same name differ.
     pub(crate) fn plain(&mut self, name: &str, fields: usize, variant: usize) -> TypeId {
         let mut rest = variant;
         let fields = (0..fields as u64).map(|position| {
@@ -98,7 +98,7 @@ impl Maker {
         random::access(&mut self.graph, base, access, offset, SCALAR, false).expect("a tag")
     }
 
-    /// Adds the tag of a field of a struct that [`Maker::plain`] made.
+    /// Adds the tag of the field with index `field` of a struct that [`Maker::plain`] made.
     pub(crate) fn field_tag(&mut self, base: TypeId, field: usize) -> TagId {
         let Some(found) = self.graph.ty(base).fields().nth(field) else {
             panic!("field {field} of a struct with fewer");
@@ -106,7 +106,7 @@ impl Maker {
         self.tag(base, found.ty, found.offset)
     }
 
-    /// Adds a tag for a random path from a struct down to a scalar.
+    /// Adds a tag for a random path to a scalar from the struct with index `base` in `aggregates`.
     fn tag_in(&mut self, rng: &mut Rng, base: usize) {
         let (mut at, mut offset) = (base, 0);
         let access = loop {
@@ -121,8 +121,8 @@ impl Maker {
     }
 }
 
-/// A program like real ones. A struct has 9 fields on average and 620 at most. About one struct in
-/// four nests others, to a depth of 26.
+/// A program whose structs resemble those of real programs. A struct has 9 fields on average and at
+/// most 620. Less than one struct in four contains others, nested at most 26 deep.
 pub(crate) struct Program {
     pub(crate) format: Format,
     pub(crate) structs: usize,
@@ -146,7 +146,7 @@ impl Program {
             last
         };
         let shares: Vec<_> = maker.aggregates.iter().map(add).collect();
-        // A few structs may not have as many distinct tags as wanted, so the attempts are limited.
+        // Few structs may have fewer distinct tags than `self.tags`, so the attempts are limited.
         for _ in 0..8 * self.tags {
             if maker.graph.tag_count() >= self.tags {
                 break;
@@ -164,8 +164,8 @@ impl Program {
             1..10 => 1 + rng.below(40),
             _ => 1 + rng.below(9),
         };
-        // In the new format, LLVM visits a nested type once for every path to it. Few nested
-        // structs keep its time within bounds.
+        // LLVM visits a nested type of the new format once for every path to it. Few nested structs
+        // limit LLVM's time.
         let mut nested = if rng.one_in(4) { 1 + rng.below(2) } else { 0 };
         let mut end = 0;
         let mut fields = Vec::new();
@@ -189,8 +189,8 @@ impl Program {
     }
 }
 
-/// Returns a graph with `tags` tags, each for a scalar `depth` structs deep. The innermost struct
-/// has `fields` fields. There are at least 64 base types: LLVM is fast on tags of the same one.
+/// Returns a graph with up to `tags` tags, each for a scalar `depth` structs deep. The innermost
+/// struct has `fields` fields. At least 64 base types: LLVM is fast on tags of the same base type.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
     let chains = tags.div_ceil(fields).max(64);
@@ -207,7 +207,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        // The number of tagged fields in each type, spread from the first to the last field.
+        // At least this number of fields of each type get tags. They are evenly spaced.
         let tagged = (tags / chains).clamp(1, fields);
         for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
@@ -220,25 +220,24 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
     maker.graph
 }
 
-/// Graphs that are slow or large for an engine which lists all paths or all fields.
+/// Graphs that are slow or large for an implementation which lists all paths or all fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Adversary {
-    /// Each struct contains the one before it twice: 2^n paths.
+    /// Each struct contains the one before it twice. The number of paths doubles with each struct.
     Diamonds,
-    /// One struct with all the fields, and a tag for each field.
+    /// One struct with `n` fields, and a tag for each field.
     Wide,
-    /// Each struct contains the one before it.
+    /// Each struct contains the one before it, and an `int` after it.
     Chain,
-    /// Like `Chain`, but the second field begins inside the contained struct.
+    /// Like `Chain`, but from the third struct on the `int` begins inside the contained struct.
     Crooked,
-    /// Each union has an `int` and the two unions before it as members.
+    /// Each type after the first is a union of an `int` and the two types before it.
     Unions,
-    /// Each scalar is the parent of the next, and has a tag. Parents come first.
+    /// Each scalar has a tag and is the parent of the scalar that is made after it.
     Scalars,
 }
 
 impl Adversary {
-    /// All kinds, with their names.
     pub(crate) const ALL: [(Adversary, &str); 6] = [
         (Adversary::Diamonds, "diamonds"),
         (Adversary::Wide, "wide"),
@@ -248,7 +247,7 @@ impl Adversary {
         (Adversary::Scalars, "scalars"),
     ];
 
-    /// Makes the graph of this kind with `n` types, or with `n` fields.
+    /// Makes the graph with `n` structs, unions or scalars; for `Wide`, one struct with `n` fields.
     pub(crate) fn graph(self, format: Format, n: usize) -> Graph {
         let mut maker = Maker::new(format);
         let scalar = (Inner::Scalar(maker.scalars[2]), 0);
@@ -280,7 +279,6 @@ impl Adversary {
                     let end = maker.aggregates[before].size;
                     vec![(Inner::Aggregate(before), 0), (scalar.0, end)]
                 }
-                // The second field begins inside the first one.
                 Adversary::Crooked => {
                     vec![(Inner::Aggregate(before), 0), (scalar.0, 1 << 40)]
                 }
@@ -291,7 +289,8 @@ impl Adversary {
             };
             maker.aggregate(&format!("s.{number}"), fields);
         }
-        // Tags of deep types take long. So there are 64: 32 in the outermost, 32 spread over all.
+        // Tags of deep types are slow. So there are at most 64: 32 for the outermost types, and 32
+        // spread over all types.
         for number in 0..32 {
             for base in [n - 1 - number.min(n - 1), number * (n - 1) / 32] {
                 let base = maker.aggregates[base].ty;
@@ -307,7 +306,7 @@ mod tests {
     use super::{Adversary, Format, Program, nested};
     use tbaa::wellformed::Verifier;
 
-    /// Checks that LLVM accepts the graphs on which it is measured.
+    /// Checks that all tags of a graph pass `Verifier`, which applies the rules of LLVM's verifier.
     fn assert_accepted(graph: &tbaa::Graph) {
         let mut verifier = Verifier::new(graph);
         assert!(graph.tags().all(|tag| verifier.check(tag).is_ok()));

@@ -1,4 +1,4 @@
-//! Names the shared library for the dynamic linker: `libtbaa.so.1` while `TBAA_ABI_VERSION` is 1.
+//! Sets the soname of the shared library on Linux to `libtbaa.so.1`; 1 is `TBAA_ABI_VERSION`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

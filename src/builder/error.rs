@@ -6,7 +6,7 @@ use crate::graph::{Format, GraphError, NodeId, TypeId};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The graph is full.
+    /// The graph rejects the node, for instance because the graph is full.
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// An id of another graph.
@@ -15,7 +15,7 @@ pub enum BuildError {
         /// The argument's name: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
         argument: String,
     },
-    /// A malformed type node. Only the text reader can add one.
+    /// A malformed type or tag node. The builder adds none, but the text reader may.
     #[error("{argument}: a malformed node; `verify` says what is wrong with it")]
     Malformed {
         /// The argument.
@@ -75,7 +75,7 @@ pub enum BuildError {
         /// The type in the other format.
         ty: TypeId,
     },
-    /// A field whose root differs from that of the parent or of the fields before.
+    /// A field whose root differs from the root of the parent or of the first field.
     #[error("{argument}: of another root than what stands before it")]
     MixedRoots {
         /// The argument.
@@ -103,7 +103,7 @@ pub enum BuildError {
         /// The access type.
         ty: TypeId,
     },
-    /// An old-format scalar whose parent is a struct. LLVM would read a struct with one field.
+    /// An old-format scalar whose parent is a struct. LLVM would read it as a struct.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
     AggregateParent {
         /// The parent's name.
@@ -138,8 +138,8 @@ pub enum BuildError {
         /// The access type.
         access_ty: TypeId,
     },
-    /// A struct copy with an entry that starts before the previous entry's end, or ends past byte
-    /// 2^64.
+    /// A struct copy with an entry that starts before the previous entry's end, or whose end does
+    /// not fit in 64 bits.
     #[error("entry {entry} of the struct copy starts before the one in front ends, or has no end")]
     OverlappingCopy {
         /// The entry's position, from 0.

@@ -1,6 +1,6 @@
 //! Adds well-formed nodes to a graph, like LLVM's `MDBuilder`.
 //!
-//! Some functions have no counterpart: `createTBAANode`, whose format is older than LLVM 3.4 (only
+//! Three features have no counterpart: `createTBAANode`, whose format is older than LLVM 3.4 (only
 //! [`RawGraph::mark_attached`] reads it); the offset of `createTBAAScalarTypeNode`, which LLVM's
 //! verifier requires to be 0; and alias scopes, which are not types (`tbaa-lower` writes them).
 
@@ -371,7 +371,8 @@ impl Builder<'_> {
                     return Err(BuildError::RootAsField { name: lossy(name), field, root: ty });
                 }
                 let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
-                // The first field's root was checked for its format. Similar fields need no check.
+                // Checking the first field also checks its root. So a later field with the same
+                // root needs no check if it has the right format.
                 if field == 0 || !same_root || self.graph.ty(ty).format() != format {
                     self.check_format(ty, argument, format)?;
                 }

@@ -3,8 +3,8 @@
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
 
-/// The limit of types and offsets that are tried. Without sizes, nested fields can lead to one
-/// offset in exponentially many ways.
+/// The largest number of pairs of a type and an offset that are tried. Without sizes, exponentially
+/// many paths through nested fields can lead to one offset.
 pub(super) const LIMIT: usize = 1 << 16;
 
 /// Returns whether a path from `base` ends at `access` at `offset` bytes. The path may use any
@@ -33,7 +33,7 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
         }
         for field in node.fields() {
             let Some(inside) = rest.checked_sub(field.offset) else { continue };
-            // Without an extent, the offset may be anywhere behind the field's start.
+            // A field without an extent, or with extent 0, may contain any later offset.
             if field.extent.is_some_and(|extent| extent != 0 && inside >= extent) {
                 continue;
             }
@@ -47,7 +47,8 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
     Some(false)
 }
 
-/// Follows, like LLVM, the last field that starts at or before the offset.
+/// Returns whether a path ends at `access` that follows, like LLVM, each type's last field that
+/// starts at or before the offset.
 fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bool {
     let mut ty = base.0;
     // A type that was read from text may contain itself, so this loop needs a limit.

@@ -46,7 +46,7 @@ impl Declarations {
         let wide = if long == 8 && !target.int64_is_long_long { "long" } else { "long long" };
         let wchar = if target.wchar == 2 { "short" } else { "int" };
         let wides = ["int64_t", "uint64_t"].map(|name| (name, wide));
-        // `uintptr_t` is `unsigned int` if `size_t` is; on wasm32 both are `long`.
+        // All these names mean the same type; on wasm32 this is `long`.
         let words = ["size_t", "ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"];
         for (name, of) in wides.into_iter().chain(words.map(|name| (name, word))) {
             self.names.insert(name.to_owned(), self.names[of]);

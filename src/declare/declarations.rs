@@ -76,12 +76,12 @@ pub struct RecordDecl {
     pub(super) union: bool,
     pub(super) defined: bool,
     pub(super) may_alias: bool,
-    /// True if the record ends in a flexible array member.
+    /// True if the last member is a flexible array, or a record whose last member is one.
     pub(super) flexible: bool,
     /// True if the record contains a flexible array at any depth: objects have no fixed size.
     pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
-    /// For each member's name, also of anonymous members' members, the path of field indices.
+    /// The field indices that lead to each named member, also to members of anonymous members.
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
@@ -258,7 +258,7 @@ impl Declarations {
         }
     }
 
-    /// Returns an array's elements' type, through all dimensions; `ty` if it is not an array.
+    /// Returns the element type of an array, through all dimensions; `ty` if it is not an array.
     pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
         while let DeclKind::Array { element, .. } = self.kind(ty) {
             ty = *element;
@@ -367,8 +367,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// Those of [`Declarations::scalar`]; [`DeclareError::Invalid`] if the elements are not scalars
-    /// or pointers.
+    /// Those of [`Declarations::scalar`]; [`DeclareError::Invalid`] if the elements are not
+    /// scalars, enums or pointers.
     pub fn region(
         &mut self,
         name: impl Into<String>,
@@ -388,12 +388,12 @@ impl Declarations {
                           themselves",
             );
         };
-        // An access of any size is to the region as a whole.
+        // A region of bytes is one large scalar, which an access of any size may touch.
         let size = if size == 1 { REGION } else { size };
         self.own_scalar(name, ScalarLayout { size, align })
     }
 
-    /// Returns the scalar with a name under `char`. Declares it if it does not exist.
+    /// Returns the scalar with this name, layout and parent `char`. Declares it if necessary.
     pub(super) fn own_scalar(&mut self, name: String, layout: ScalarLayout) -> Result<DeclId> {
         let is_same = |&id: &DeclId| match *self.decl(id) {
             Decl { kind: DeclKind::Scalar { name: ref own, parent, .. }, size, align, .. } => {

@@ -194,7 +194,7 @@ impl Declarations {
     }
 
     /// Returns whether objects of the type have no fixed size. An array of length 0 counts as
-    /// flexible, as in old C.
+    /// flexible, as in old C, unless its elements have size 0.
     fn is_endless(&self, ty: DeclId) -> bool {
         match *self.kind(ty) {
             DeclKind::Array { element, len } => {

@@ -28,7 +28,7 @@ pub struct Arrow;
             included; write `->` after a pointer and `.` elsewhere"
 )]
 pub trait Step<S, F> {
-    /// The array's number of elements, if it is known.
+    /// The array's number of elements; `u64::MAX` if it is unknown.
     const LEN: u64 = u64::MAX;
 }
 
@@ -126,7 +126,8 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
     }
 }
 
-/// Returns the scalar with this name, the layout of `T`, and the parent `parent`.
+/// Declares a scalar for the Rust type `T`, with the layout of `T`. If `T` has a scalar already,
+/// returns it, whatever its name and parent are.
 ///
 /// # Errors
 ///

@@ -85,7 +85,7 @@ impl Declarations {
         })
     }
 
-    /// Returns the atomic type for `of`. If `of` has at most 16 bytes, its size is rounded up to a
+    /// Returns the atomic type for `of`. If `of` has 1 to 16 bytes, the size is rounded up to a
     /// power of two, and the alignment is at least this size.
     pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Atomic, of, |types| {

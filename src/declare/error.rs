@@ -4,8 +4,8 @@ use super::DeclId;
 use crate::builder::BuildError;
 use crate::nearest::hint;
 
-/// The reason why a declaration or a path was refused. Although it was refused, types inside it may
-/// be declared, and so may types that its text names as `struct X`.
+/// The reason why a declaration or a path was refused. After an error, types inside a declaration
+/// may be declared already, and so may types that the text names as `struct X`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
@@ -33,13 +33,13 @@ pub enum DeclareError {
     /// A name that no member has.
     #[error("no field {name:?} in {record:?}{}", hint(.nearest.as_deref(), "none is near in name"))]
     UnknownField {
-        /// The record.
+        /// The record's name.
         record: String,
         /// The name.
         name: String,
         /// The most similar member, if there is one.
         nearest: Option<String>,
-        /// The record.
+        /// The record's id.
         id: DeclId,
     },
     /// A name that another type has already.
@@ -71,11 +71,11 @@ pub enum DeclareError {
     /// A type without a size where one is needed.
     #[error("{place}: {ty:?} has no size here: define it first, or point to it")]
     Incomplete {
-        /// The type.
+        /// The type, as text.
         ty: String,
         /// The use that needs the size.
         place: String,
-        /// The type.
+        /// The type's id.
         id: DeclId,
     },
     /// A member, an attribute or a type that is not allowed.
@@ -142,7 +142,7 @@ pub enum DeclareError {
     /// An explicit size that is impossible.
     #[error("{place}: a size of {size} bytes, {reason}")]
     Size {
-        /// The record.
+        /// The record or the Rust type.
         place: String,
         /// The size, in bytes.
         size: u64,
@@ -163,10 +163,8 @@ pub enum DeclareError {
     Build(#[from] BuildError),
 }
 
-/// The result of a part of a declaration.
 pub(super) type Result<T, E = DeclareError> = std::result::Result<T, E>;
 
-/// Returns the error [`DeclareError::Invalid`].
 pub(super) fn invalid<T>(place: impl Into<String>, reason: &'static str) -> Result<T> {
     Err(DeclareError::Invalid { place: place.into(), reason })
 }

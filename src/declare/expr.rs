@@ -29,12 +29,12 @@ impl<'t> Reader<'t> {
         if self.take(token) { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// Reads a name. In C++ it may contain `::`.
+    /// Reads a name, which may contain `::` as in C++.
     fn word(&mut self) -> Option<&'t str> {
         self.skip();
         let rest = &self.text[self.at..];
         let ends = |(at, c): (usize, char)| {
-            // This may be either colon of `::`. The byte before may be inside a character.
+            // `c` may be either colon of `::`. The byte before may be inside a character.
             let colons = [at, at.saturating_sub(1)];
             let colons = colons.iter().any(|&at| rest.as_bytes()[at..].starts_with(b"::"));
             !(c.is_alphanumeric() || matches!(c, '_' | '$') || colons)

@@ -1,4 +1,5 @@
-//! Computes the layout of a C struct or union. Offsets are in bits, sizes and alignments in bytes.
+//! Computes the layout of a C struct or union. Offsets are in bits. Sizes and alignments are in
+//! bytes unless a comment says that they are in bits.
 
 use super::Declarations;
 use super::declarations::LIMIT;
@@ -20,7 +21,6 @@ pub(super) struct Slot {
     pub(super) packed: bool,
 }
 
-/// The layout of a record.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Layout {
     /// The offset of each member, in bits.
@@ -69,7 +69,7 @@ struct SystemV<'a> {
     unnamed_bits_align: bool,
     attributes: &'a Attributes,
     offsets: Vec<u64>,
-    /// The end of the last member in bits. A bit-field may end inside a byte.
+    /// The end in bits of the last member, or of a union's largest. It may be inside a byte.
     used: u64,
     /// The size in bits, in whole bytes.
     size: u64,
@@ -98,7 +98,7 @@ impl SystemV<'_> {
     }
 
     /// Returns the offset and the width of a bit-field in bits, and the alignment in bytes that it
-    /// demands of the record.
+    /// demands of the record. The variables `natural` and `align` are in bits.
     fn bit_field(
         &self,
         slot: &Slot,
@@ -135,13 +135,13 @@ impl SystemV<'_> {
 struct Microsoft {
     union: bool,
     attributes: Attributes,
-    /// The limit for the alignment of members whose type requires none.
+    /// The limit for a member's natural alignment. An alignment that is required may be larger.
     pack: u64,
     offsets: Vec<u64>,
     /// The size in bytes.
     size: u64,
     align: u64,
-    /// The largest alignment that members require; 0 if the size need not be a multiple of it.
+    /// The largest alignment that members require. If none do, 1 on 64-bit targets, or else 0.
     required: u64,
     /// The size in bytes of the unit with the last bit-field, and the number of its free bits.
     unit: Option<(u64, u64)>,
@@ -216,7 +216,7 @@ impl Microsoft {
             self.size = self.size.next_multiple_of(rounding);
         }
         if self.size == 0 {
-            // C has no empty structs. clang gives them 4 bytes.
+            // C has no empty structs. clang gives them 4 bytes, or more to align them.
             self.size = if self.required >= 4 { self.align } else { 4 };
         }
         // A record with an alignment attribute requires that alignment when it is a member.

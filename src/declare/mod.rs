@@ -77,7 +77,7 @@ pub use target::Target;
 ///   to the struct that contains it, but none to other objects.
 /// - `#[tbaa(immutable)]`: the member is never modified while it can be read.
 /// - `#[tbaa(skip)]`: padding. A copy of the struct may lose its bytes, and no tagged access may
-///   touch it. If this is not so, write `char`.
+///   touch it. If one of these is not true, write `#[tbaa(char)]` instead.
 ///
 /// # Errors
 ///

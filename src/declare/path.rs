@@ -26,7 +26,7 @@ pub(super) enum Step {
 /// A step, and the type that it leads to.
 type Taken = (Step, DeclId);
 
-/// A path whose steps exist.
+/// A parsed path. All its types and members exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ResolvedPath {
     pub(super) volatile: bool,
@@ -296,7 +296,7 @@ impl Declarations {
     /// Extends a path by the steps to the nearest direct or indirect base class called `name`.
     fn to_base(&self, resolved: &mut ResolvedPath, name: &str) -> Result<(), DeclareError> {
         let from = resolved.end();
-        // Each class found, with the class derived from it and the index of the base in that class.
+        // Maps each class to the class derived from it and the index of the base in that class.
         let mut found = IndexMap::<DeclId, Option<(DeclId, u32)>>::from_iter([(from, None)]);
         let mut at = 0;
         while let Some((&ty, _)) = found.get_index(at) {
@@ -322,7 +322,7 @@ impl Declarations {
     }
 }
 
-/// Returns the offset of the first step in a text.
+/// Returns the byte offset of the first step in a text, or the text's length if it has no step.
 fn first_step(text: &str) -> usize {
     text.find(['.', '[']).into_iter().chain(text.find("->")).min().unwrap_or(text.len())
 }

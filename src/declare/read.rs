@@ -40,7 +40,7 @@ impl Declarations {
         )
     }
 
-    /// Returns the type with a name: a scalar, an enum, a record or an alias.
+    /// Returns the type called `name`, which can be a scalar, an enum, a record or an alias.
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
     }
@@ -49,7 +49,7 @@ impl Declarations {
     ///
     /// # Panics
     ///
-    /// If `id` belongs to other declarations. The other functions of this file then panic too.
+    /// If `id` belongs to other declarations, as in every function here that takes a [`DeclId`].
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }
@@ -107,8 +107,8 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
 
-    /// Returns whether a record's layout depends on how the records in it were declared, and not
-    /// only on their sizes and alignments.
+    /// Returns whether the layout of a record depends on more than the sizes and alignments of its
+    /// member records, namely on the alignments that their declarations request explicitly.
     #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
         matches!(self.target.rules, super::target::LayoutRules::Microsoft { .. })
@@ -209,7 +209,7 @@ impl Declarations {
         format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }
 
-    /// Returns the name of a type that is not a pointer, an array or a function.
+    /// Returns a type's name: `void *` for a pointer, and `type` for other types without a name.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
             DeclKind::Void => "void".to_owned(),

@@ -219,7 +219,7 @@ pub enum MemberType {
     Text(String),
     /// A declared type.
     Declared(DeclId),
-    /// A record. Without a name it can only be used here.
+    /// A record. Without a name it can be the type of this member only.
     Record(Box<Record>),
     /// An array; without a length, a flexible array.
     Array(Box<MemberType>, Option<u64>),

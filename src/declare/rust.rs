@@ -14,7 +14,7 @@ use crate::graph::Graph;
 /// structs and unions with `#[repr(C)]`, the implementation passes `offset_of!` of each member,
 /// which is then checked.
 ///
-/// The target must be the one that the Rust program is compiled for. Other sizes are an error.
+/// The target must be that of the Rust program: another size or alignment of a type is an error.
 ///
 /// ```
 /// use std::mem::{align_of, offset_of, size_of};
@@ -68,9 +68,9 @@ pub trait Tbaa {
 }
 
 impl Declarations {
-    /// Declares a Rust type with a name, unless that is done already. `record` is called to return
-    /// its members. Types that members point to are only forward-declared meanwhile, and declared
-    /// afterwards, because they may contain this type.
+    /// Declares the Rust type `T` as a record called `name`, unless it is declared already. Calls
+    /// `record` for its members. A type that a member points to may contain `T`, so it is only
+    /// forward-declared at first, and declared after `T`.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Declarations {
         kind: RecordKind,
         record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
     ) -> Result<DeclId, DeclareError> {
-        // The key is a name, because types with lifetimes have no `TypeId`.
+        // The key is a name, because `std::any::TypeId::of` does not accept types with lifetimes.
         let key = std::any::type_name::<T>();
         let named_only = self.pointees.named_only.take() == Some(key);
         let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
@@ -93,7 +93,7 @@ impl Declarations {
             }
             let is_rust = |id| types.rust_types.values().any(|&value| value == id);
             let id = match types.named(name) {
-                // This type was declared from another source. `define` checks that it is equal.
+                // The record was not declared by this function. `define` checks that it is equal.
                 Some(id) if types.is_record(id) && !is_rust(id) => id,
                 Some(first) => {
                     return Err(DeclareError::Redefined { name: name.to_owned(), first });
@@ -127,8 +127,8 @@ impl Declarations {
         declared
     }
 
-    /// Declares the type that a pointer points to. Inside a record the type is only
-    /// forward-declared, and it is declared after the outermost record.
+    /// Declares the type that a pointer points to. While a record is being declared, a struct or
+    /// union is only forward-declared, and is declared after the outermost record.
     fn declare_pointee<T: Tbaa>(&mut self) -> Result<DeclId, DeclareError> {
         if !self.pointees.waiting {
             return T::declare(self);
@@ -144,7 +144,7 @@ impl Declarations {
     }
 }
 
-/// Returns an error if a type's size or alignment differs from the Rust type's.
+/// Returns `id`, or an error if the size or alignment of `id` differs from that of `T`.
 fn as_in_rust<T>(types: &Declarations, id: DeclId) -> Result<DeclId, DeclareError> {
     let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
     match types.size_of(id) {
@@ -305,7 +305,7 @@ impl<T: ?Sized> Tbaa for PhantomData<T> {
     }
 }
 
-/// A path from a Rust type `B` to a member of type `F`, which the Rust compiler has checked.
+/// A path from a Rust type `B` to a member. The Rust compiler checks that the member has type `F`.
 ///
 /// ```
 /// use tbaa::declare::TypedPath;
@@ -344,8 +344,8 @@ impl<B, F> Clone for TypedPath<B, F> {
 
 impl<B, F> Copy for TypedPath<B, F> {}
 
-/// A [`Place`] with Rust types: `B` for the object, `F` for the value. A code generator resolves a
-/// path once, and keeps the handle for all accesses to it.
+/// A [`Place`] whose path starts at the Rust type `B` and ends at an `F`. A code generator resolves
+/// a path once, and uses the handle for all accesses to that path.
 pub struct Handle<B, F> {
     place: Place,
     marker: PhantomData<fn(B) -> F>,

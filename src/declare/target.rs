@@ -48,13 +48,13 @@ pub(super) enum LayoutRules {
         unnamed_bits_align: bool,
     },
     Microsoft {
-        /// True for 64-bit targets. They limit `pack` to 8 instead of 4 bytes, and round the size
-        /// of each record up to its alignment as a last step.
+        /// True for 64-bit targets. They ignore a `pack` above 8 bytes (32-bit: above 4), and
+        /// round the size of each record up to its alignment as a last step.
         wide: bool,
     },
 }
 
-/// The value of `vector_align` if vectors are aligned without a limit. No vector is so large.
+/// The value of `vector_align` if the alignment of vectors has no limit.
 const NO_LIMIT: u64 = 1 << 28;
 
 macro_rules! presets {
@@ -98,9 +98,9 @@ impl Target {
         PRESETS.iter().map(|&(name, ..)| name)
     }
 
-    /// Returns the preset that has the name `name`, one of [`Target::names`], or that fits the
-    /// triple `name`, such as `x86_64-unknown-linux-gnu`. The architecture must be that of the
-    /// preset, and a Windows or Apple triple fits only a Windows or Apple preset.
+    /// Returns the preset called `name`, one of [`Target::names`], or the preset that fits the
+    /// triple `name`, such as `x86_64-unknown-linux-gnu`. A triple fits if the preset's triple has
+    /// the same first part, and both or neither are for Windows, and both or neither for Apple.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
@@ -173,9 +173,9 @@ impl Target {
     }
 
     /// Returns a target for which only a data layout string is known. For properties that the
-    /// string does not determine, it takes the usual values: `long` is as wide as a pointer (but
-    /// has 4 bytes if names are mangled as on Windows), `long double` has 16 bytes, and structs
-    /// follow the System V ABI.
+    /// string does not determine, it takes the usual values: `long` is as wide as a pointer, but
+    /// has 4 to 8 bytes; `long double` has 16 bytes; structs follow the System V ABI. If names are
+    /// mangled as on Windows, `long` has 4 bytes and structs follow the Microsoft ABI.
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use tbaa_types::Mangling;
@@ -201,8 +201,8 @@ impl Target {
         }
     }
 
-    /// Returns the target of a module, given its triple and its data layout string. Either may be
-    /// missing.
+    /// Returns the target of a module, given its triple and its data layout. Returns `None` if no
+    /// preset fits the triple and there is no data layout.
     #[must_use]
     pub fn of_module(triple: Option<&str>, data_layout: Option<DataLayout>) -> Option<Target> {
         let preset = triple.and_then(Target::by_name);

@@ -15,8 +15,8 @@ impl Graph {
     /// refers to a node of the cycle by its index in `nodes` plus `base`.
     ///
     /// Uniqued nodes with equal operands merge, and then the nodes that refer to them may merge as
-    /// well. None of them can equal a node that is in the graph already, because each has an
-    /// operand that is new. A uniqued node that refers to itself becomes distinct.
+    /// well. No node of the cycle can equal a node that is in the graph already, because each has
+    /// an operand that is new. A uniqued node that refers to itself becomes distinct.
     ///
     /// LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
     pub(super) fn add_cycle<K, P>(
@@ -43,7 +43,7 @@ impl Graph {
             members.push(Member { distinct, operands });
         }
         let classes = merge_equal(&mut members, first, &self.hasher);
-        // The nodes are added depth first. A reader of their text would add them in the same order.
+        // The nodes are added in depth-first order from the first node.
         let mut numbers: Vec<Option<usize>> = vec![None; members.len()];
         let mut kept: Vec<usize> = Vec::new();
         let mut work = vec![0];
@@ -77,8 +77,8 @@ impl Graph {
         Ok((0..nodes.len()).map(|at| self.id(first + number(at))).collect())
     }
 
-    /// Computes the facts that the nodes from index `first` on inherit from their parents. Handles
-    /// a parent before its children. If the parents form a cycle, none of its nodes has a root.
+    /// Calls [`Graph::inherit`] for the nodes from index `first` on, for a parent before its
+    /// children. If parents form a cycle, none of the nodes in that cycle has a root.
     fn inherit_in_cycle(&mut self, first: usize) {
         let mut to_parent = DiGraph::<(), ()>::new();
         let nodes: Vec<_> = (first..self.records.len()).map(|_| to_parent.add_node(())).collect();
@@ -95,8 +95,8 @@ impl Graph {
     }
 }
 
-/// A node of the cycle. References to other nodes of the cycle use the indices that these would
-/// have if all of them were appended to the graph.
+/// A node of the cycle. An operand refers to the member `at` by the graph index `first + at`, as if
+/// all members were appended to the graph, whose next index is `first`.
 struct Member {
     /// True if the node never merges with another.
     distinct: bool,
@@ -104,7 +104,7 @@ struct Member {
 }
 
 fn member(first: usize, at: usize) -> Packed {
-    // The caller has checked that the graph has room for the indices of all members.
+    // `add_cycle` has checked that the indices of all members fit in a `Packed`.
     Packed::new(OperandKind::Node, first + at).unwrap_or(Packed::NULL)
 }
 
@@ -113,10 +113,10 @@ fn of_member(operand: Packed, first: usize) -> Option<usize> {
 }
 
 /// Merges uniqued members whose operands are equal. Returns, for each member, the index of the
-/// member that remains in its place.
+/// equal member that remains, which may be the member itself.
 ///
-/// A member's hash is the sum of its operands' hashes, so replacing an operand takes one step. A
-/// merge replaces the member that fewer operands refer to, so all merges take near-linear time.
+/// A member's hash is the sum of its operands' hashes, so replacing an operand takes constant time.
+/// Of two equal members, a merge removes the one with fewer users, so merging is near-linear.
 fn merge_equal(members: &mut [Member], first: usize, hasher: &impl BuildHasher) -> Vec<usize> {
     let term = |position: usize, operand: Packed| hasher.hash_one((position, operand));
     let mut users: Vec<Vec<(usize, usize)>> = vec![Vec::new(); members.len()];

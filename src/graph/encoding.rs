@@ -1,4 +1,4 @@
-//! The positions of the operands in TBAA nodes. No other module depends on these positions.
+//! The positions of the operands in TBAA nodes. Other modules get the positions from this module.
 //!
 //! | node | old format | size-aware (new) format |
 //! |---|---|---|
@@ -61,7 +61,7 @@ pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
-/// The role that a node can have, derived only from the kinds of its operands.
+/// The role that a node can have, derived only from the kinds of its operands, not their values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An access tag.
@@ -137,7 +137,7 @@ impl Shape {
         field + 1
     }
 
-    /// Returns the position of a field's size, if it has one. `field` is the position of its type.
+    /// Returns the position of a new-format field's size. `field` is the position of its type.
     pub fn extent(self, field: usize) -> Option<usize> {
         (self.format == Format::New).then_some(field + 2)
     }
@@ -183,8 +183,8 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
-    /// Returns whether a node is not a root and has a parent, a name (in the new format, a size)
-    /// and complete fields, and each of these operands has the right kind.
+    /// Returns whether a node is a type, not a root, whose operands are complete and have the right
+    /// kinds: the parent, the name in the old format, the size in the new one, and the fields.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
@@ -226,8 +226,8 @@ impl Shape {
     }
 
     /// Finds the last field that begins at or before `offset`. Returns the position of its type and
-    /// the offset at which it begins, or `None` if all fields begin later or an offset is not an
-    /// integer. The offsets of the fields must not decrease.
+    /// the offset at which it begins, or `None` if all fields begin later or the search reads an
+    /// offset that is not an integer. The offsets of the fields must not decrease.
     pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.field(field);
         let start = |field| Some(graph.operand(node, self.offset(at(field)))?.int()?.value);
@@ -240,9 +240,9 @@ impl Shape {
         Some((at(last), start(last)?))
     }
 
-    /// Follows a type path by one step: to the last field that begins at or before `offset`, which
-    /// becomes relative to that field, or from a type without fields to its parent. Returns `None`
-    /// at a root, and if `offset` precedes the first field.
+    /// Follows a type path by one step. A type without fields leads to its parent. Any other type
+    /// leads to the last field that begins at or before `offset`, and `offset` becomes relative to
+    /// that field. Returns `None` at a root, and if `offset` precedes the first field.
     pub fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
         if self.is_root() || self.fields().len() == 0 {
             return self.parent(graph, node).filter(|_| !self.is_root());
@@ -297,7 +297,7 @@ impl TagParts {
         graph.operand(tag, TAG_ACCESS).and_then(Operand::node)
     }
 
-    /// Returns the size operand of a size-aware tag.
+    /// Returns the value of the size operand. `tag` must be size-aware.
     pub(crate) fn size(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(graph.operand(tag, TAG_SIZE).and_then(Operand::int)?.value)
     }
@@ -307,13 +307,13 @@ impl TagParts {
         let len = graph.operand_count(tag);
         let int = |at| graph.operand(tag, at).and_then(Operand::int);
         let is_odd = |at| int(at).is_some_and(|int| int.value & 1 == 1);
-        // Computing the format is slow, so it comes last. Before it, the last operand is tested.
+        // Computing the format is slow, so a cheap test comes first: the last operand must be odd.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))
     }
 
-    /// Returns the value of a tag's size operand, or `None` in the old format.
+    /// Returns the value of a tag's size operand; `None` if the tag is malformed or old-format.
     pub fn size_number(graph: &Graph, tag: NodeId) -> Option<u64> {
         Some(TagParts::of(graph, tag).ok()?.size?.value)
     }

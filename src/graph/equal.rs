@@ -11,7 +11,7 @@ struct Pairing<'g> {
 }
 
 impl Pairing<'_> {
-    /// Maps two nodes and all nodes that they reach to one another. Returns false if they differ.
+    /// Maps two nodes and, recursively, their operands to one another. Returns false if any differ.
     fn pair(&mut self, left: NodeId, right: NodeId) -> bool {
         let mut work = vec![(left, right)];
         while let Some((l, r)) = work.pop() {
@@ -41,9 +41,9 @@ impl Pairing<'_> {
     }
 }
 
-/// Compares tags, `tbaa.struct` nodes, and types that none of these reach, each in order. Two nodes
-/// are equal if they and all nodes that they reach agree in their operands, and in being a tag, a
-/// `tbaa.struct` node, a type or distinct. Node indices and unreachable nodes have no effect.
+/// Compares all tags, all `tbaa.struct` nodes, and all types that these do not refer to, in order.
+/// Two nodes are equal if their operands are equal, recursively, and they agree in tag index and in
+/// being a `tbaa.struct` node, a type or distinct. Node indices and other nodes have no effect.
 ///
 /// A graph that is written and read again, as serialised data or text, equals the original. But a
 /// text of metadata alone cannot contain operands that refer to their module, such as `ptr @g`, so

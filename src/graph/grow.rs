@@ -30,7 +30,7 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
-    /// Reserves memory for `nodes` more nodes, if there is enough.
+    /// Reserves memory for `nodes` more nodes. Has no effect if the memory is not available.
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);
@@ -38,12 +38,12 @@ impl Graph {
         let _ = unique.try_reserve(nodes, hash);
     }
 
-    /// Returns the uniqued node with the operands from index `first` on. Adds it if it is new.
+    /// Returns the uniqued node with the operands `self.operands[first..]`. Adds it if it is new.
     pub(super) fn intern(&mut self, first: usize) -> Result<NodeId, GraphError> {
         let hash = self.hasher.hash_one(&self.operands[first..]);
         let found = self.unique.find(hash, |&other| {
             let at = self.records[other as usize].first as usize;
-            // The operands of the newest node end where those of the candidate begin.
+            // The operands of the graph's last node end at `first`.
             let end = self.records.get(other as usize + 1).map_or(first, |r| r.first as usize);
             self.operands[at..end] == self.operands[first..]
         });
@@ -89,10 +89,10 @@ impl Graph {
         Ok(id)
     }
 
-    /// Adds the tag with these parts, or finds it. The result is the node that LLVM would make, and
-    /// all its integers are `i64`. A [`Size::Bytes`](crate::Size::Bytes) is written as its number,
-    /// even if LLVM reads that number as unknown. An unknown size is written as 2^64-1, as LLVM
-    /// does when it merges tags. Like [`RawGraph::insert`](super::RawGraph::insert), this accepts
+    /// Returns the tag with these parts, and adds it if it is new. The node is the one that LLVM
+    /// would make, and all its integers are `i64`. A [`Size::Bytes`](crate::Size::Bytes) is written
+    /// as its number, even if LLVM reads it as unknown. An unknown size is written as 2^64-1, as in
+    /// tags that LLVM merges. Like [`RawGraph::insert`](super::RawGraph::insert), this accepts
     /// any path; [`Builder::tag`](crate::Builder::tag) checks that the path exists.
     ///
     /// # Errors
@@ -115,12 +115,12 @@ impl Graph {
         Ok(self.mark_tag(node))
     }
 
-    /// Returns the nodes that a tag refers to as its base and access type, but not their parts.
+    /// Returns the operands of a tag that are nodes at the positions of the base and access type.
     pub(crate) fn types_of_tag(&self, tag: NodeId) -> impl Iterator<Item = NodeId> + use<> {
         TAG_TYPES.map(|at| self.operand(tag, at).and_then(Operand::node)).into_iter().flatten()
     }
 
-    /// Records the format of a type as that of its root, unless an earlier type has set it.
+    /// Records the format of `ty` for its root, unless a type under this root was noted before.
     pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
@@ -169,8 +169,8 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Sets the facts that a node inherits from its parent: its root, and whether it is a scalar.
-    /// The facts of the parent must have been set before.
+    /// Sets a node's root and its flags `IS_SCALAR`, `WELL_FORMED` and `ASCENDING`. The root and
+    /// `IS_SCALAR` depend on those of the parent, which must have been set before.
     pub(super) fn inherit(&mut self, id: NodeId) {
         let shape = Shape::of(self, id);
         let parent = shape.parent(self, id);

@@ -1,4 +1,4 @@
-//! Ids of nodes, types and tags: a 32-bit index each, checked against the graph that it belongs to.
+//! Ids of nodes, types, tags and copies. An id is checked against the graph that it belongs to.
 //!
 //! An id contains an index and the stamp, a unique number, of its graph. So an id that is used with
 //! another graph is detected and does not denote an unrelated node.
@@ -19,8 +19,8 @@ pub struct NodeId {
 /// Identifies a type node: a root, a scalar or an aggregate.
 ///
 /// `TypeId` and [`TagId`] are different types on purpose. With LLVM's untyped `MDNode`s, the
-/// commonest mistake is to attach a type where a tag belongs (it was in releases of Ravi, Chapel
-/// and MLton). Here such code does not compile:
+/// commonest mistake is to attach a type where a tag belongs (releases of Ravi, Chapel and MLton
+/// had this mistake). Here such code does not compile:
 ///
 /// ```compile_fail,E0308
 /// # use tbaa::Graph;
@@ -54,7 +54,7 @@ impl NodeId {
 }
 
 impl TypeId {
-    /// Treats any node of a graph as a type. Lints use this for nodes that no tag reaches.
+    /// Treats any node of a graph as a type, even if it is not marked as a type.
     #[doc(hidden)]
     pub fn of_node(node: NodeId) -> TypeId {
         TypeId(node)

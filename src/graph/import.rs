@@ -3,7 +3,7 @@
 //! A text, a serialised graph and a list of `Draft`s (nodes to be added) give nodes names (*keys*),
 //! and refer to them in any order. A node can only be compared with existing nodes once its
 //! operands are in the graph, so operands are added before the nodes that use them. A node is
-//! *open* from its look-up until it is added. `Graph::add_cycle` adds a cycle's nodes together.
+//! *open* from [`Source::open`] until it is added. `Graph::add_cycle` adds all nodes of a cycle.
 //!
 //! Tarjan's algorithm for strongly connected components finds the cycles. Its stack is explicit,
 //! because a chain of nodes may be as long as the input.
@@ -69,7 +69,7 @@ pub trait Source<'t> {
 
     fn graph(&mut self) -> &mut Graph;
     fn state(&self, key: Self::Key) -> State;
-    /// Appends a node's operands to `parts`, and records `place`, its index as an open node.
+    /// Appends a node's operands to `parts`. `place` is its index as an open node, for `state`.
     fn open(
         &mut self,
         key: Self::Key,
@@ -88,7 +88,7 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index in `parts` of its first operand. Those of the topmost frame end the list.
+    /// The index in `Import::parts` of its first operand. The operands of the top frame come last.
     first: usize,
     /// The index of the operand to look up next.
     next: usize,
@@ -98,11 +98,11 @@ struct Frame {
 pub(super) struct Open<'t, K, P> {
     place: P,
     pub(super) distinct: bool,
-    /// The lowest index of an open node that it is known to refer to, directly or indirectly.
+    /// The lowest index among the node itself and the open nodes to which it is known to lead.
     low: u32,
-    /// True if another open node, or itself, refers to it while it is open.
+    /// True if an open node, possibly the node itself, is known to refer to this node.
     referred: bool,
-    /// Its operands, once all of them have been looked up. Some may refer to open nodes.
+    /// The operands, once all of them have been looked up. Some may refer to open nodes.
     pub(super) parts: Vec<Part<'t, K>>,
 }
 
@@ -123,7 +123,7 @@ impl<'t, S: Source<'t>> Default for Import<'t, S> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    /// Returns the node with key `key`, after adding everything that it reaches to the graph.
+    /// Adds the node with key `key`, and all nodes to which its operands lead, and returns it.
     /// Returns `None` if the key denotes something that is not a TBAA node.
     ///
     /// After an error, this `Import` must not be used any more.
@@ -186,8 +186,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand by
-    /// which the node below it refers to the removed one, and the node if it was added.
+    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand that
+    /// refers to the frame's node, for the frame that is now topmost, and the node if it was added.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));
@@ -195,7 +195,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         let at = open as usize;
         let Open { low, referred, place, distinct, .. } = self.open[at];
         if !referred && low == open {
-            // No node opened later is still open: it would refer back to this node or before it.
+            // No later node is open: an open one would refer to this node or to an earlier one.
             let parts = self.parts[first..].iter();
             let operands = parts.map(|part| part.operand().unwrap_or(Operand::Null));
             let node = source.graph().add(distinct, operands);

@@ -47,7 +47,7 @@ pub use view::{Edge, TypeDag};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The graph contains 2^29 nodes, strings or operands already.
+    /// The graph would exceed its limit of 2^29 nodes, operands or strings.
     #[error(
         "the graph is full: it holds at most 2^29 nodes and operands; make a graph for each module"
     )]
@@ -55,24 +55,24 @@ pub enum GraphError {
     /// An operand is an id that another graph issued.
     #[error("an id that another graph issued")]
     ForeignId,
-    /// A tag's format differs from that of its access type, or its size does not fit the format.
+    /// A tag's format is not its access type's, or it lacks a size (new format) or has one (old).
     #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
-    /// A draft refers to a draft that is not in the same group.
+    /// A [`Draft`] refers to a position at which its group has no draft.
     #[error("a draft refers to a draft that is not in the group")]
     NoMember,
 }
 
-/// The root of a node that has none, because its parents form a cycle or lead to one.
+/// The value of [`Record::root`] for a node whose parents form a cycle or lead to a cycle.
 const NO_ROOT: u32 = u32::MAX;
 const NO_TAG: u32 = u32::MAX;
 
 const DISTINCT: u8 = 1;
 const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
-/// An old-format scalar. All its ancestors up to the root are scalars too.
+/// An old-format scalar. All its ancestors except the root are scalars too.
 const IS_SCALAR: u8 = 8;
-/// A type whose operands all have the right kind.
+/// A node that is not a root and has the operands of a type, each of the right kind.
 const WELL_FORMED: u8 = 16;
 /// A well-formed aggregate. The offsets of its fields have type `i64` and never decrease.
 const ASCENDING: u8 = 32;
@@ -153,7 +153,7 @@ pub struct Graph {
     unique: HashTable<u32>,
     /// The hasher for `unique` and `strings`. A clone uses the same one.
     hasher: DefaultHashBuilder,
-    /// The format of the first type under each root.
+    /// For the node index of each root, the format of the first type that was marked under it.
     root_formats: IndexMap<u32, Format>,
 }
 
@@ -206,7 +206,7 @@ impl Graph {
     }
 
     /// Returns the types from index `from` on, in the order in which they became types. When a type
-    /// is marked, all its parts are marked in the same call.
+    /// is marked, all nodes to which its operands lead are marked in the same call.
     pub(crate) fn types_since(&self, from: usize) -> impl ExactSizeIterator<Item = TypeId> + '_ {
         self.types.get(from..).unwrap_or_default().iter().map(|&index| TypeId(self.node_at(index)))
     }
@@ -321,7 +321,7 @@ impl Graph {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
-    /// Returns the root above a type, or `None` if its parents form a cycle or lead to one.
+    /// Returns a type's root: its last ancestor, or itself. `None` if its ancestors form a cycle.
     ///
     /// # Panics
     ///
@@ -331,12 +331,12 @@ impl Graph {
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
     }
 
-    /// Returns the format of the type under `root` that was added first.
+    /// Returns the format of the type under `root` that was marked as a type first.
     pub(crate) fn root_format(&self, root: TypeId) -> Option<Format> {
         self.root_formats.get(&root.0.index).copied()
     }
 
-    /// Returns the node with this index. The graph must have that many nodes.
+    /// Returns the node with this index, which must be less than the number of nodes.
     pub(crate) fn node_at(&self, index: u32) -> NodeId {
         self.id(index as usize)
     }
@@ -392,7 +392,7 @@ impl Graph {
         self.record(id).flags & ASCENDING != 0
     }
 
-    /// Returns whether an old-format node and all its ancestors up to the root are scalars.
+    /// Returns whether a node and all its ancestors except the root are old-format scalars.
     ///
     /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
     #[doc(hidden)]

@@ -22,7 +22,7 @@ pub fn is_clang_root(name: &[u8]) -> bool {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// The top of a tree. Its operand is a name or itself, or it has none.
+    /// The top of a tree. It has at most one operand: normally its name, or itself.
     Root,
     /// A type with a parent and no fields. In the old format, the node `(name, T, 0)`, where `T` is
     /// a scalar or a root, can be read as a scalar under `T` or as an aggregate with one field `T`
@@ -30,7 +30,8 @@ pub enum TypeKind {
     Scalar,
     /// A struct, a union, or a type that contains an array.
     Aggregate,
-    /// None of these: an operand is missing or has the wrong kind.
+    /// None of these: an operand is missing or has the wrong kind, or the parent of an old-format
+    /// node `(name, parent)` is neither a scalar nor a root.
     Malformed,
 }
 
@@ -43,7 +44,7 @@ pub struct Field {
     /// The number of bytes from the start of the aggregate to the field.
     pub offset: u64,
     /// The size of the field in bytes, or `None` in the old format, which does not record it. If it
-    /// exceeds the size of the type, the field is an array.
+    /// exceeds the size of `ty`, the field is an array. If it is 0, the field is a flexible array.
     pub extent: Option<u64>,
 }
 
@@ -91,8 +92,8 @@ impl<'g> TypeNode<'g> {
         }
     }
 
-    /// Returns the bytes of the name, or `None` if the root is anonymous or the operand for the
-    /// name is not a string.
+    /// Returns the bytes of the name, or `None` if the operand for the name is missing or is not a
+    /// string.
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
             Some(Operand::String(name)) => Some(name),
@@ -116,13 +117,13 @@ impl<'g> TypeNode<'g> {
     /// Returns the fields in order, without those that are malformed.
     pub fn fields(&self) -> impl DoubleEndedIterator<Item = Field> + Clone + 'g {
         let node = *self;
-        // A vector of positions would cost an allocation per call.
+        // Collecting the positions in a vector would allocate memory in each call.
         let fields = 0..self.shape.fields().len();
         fields.filter_map(move |number| node.field_at(node.shape.field(number)))
     }
 
     /// Returns the last field that begins at or before `offset`. This takes logarithmic time if the
-    /// fields' offsets never decrease.
+    /// node is well-formed and the fields' offsets have type `i64` and never decrease.
     ///
     /// LLVM: `TBAAStructTypeNode::getField`.
     pub fn last_field(&self, offset: u64) -> Option<Field> {
@@ -172,7 +173,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Returns whether the access is to a whole object: its base type is its access type.
+    /// Returns whether the base type is the access type, as for a scalar alone or a whole struct.
     pub fn is_whole(&self) -> bool {
         self.base == self.access
     }
@@ -214,8 +215,8 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`MalformedTagError`] if an operand has the wrong kind, which only a tag read from a text
-    /// can have.
+    /// [`MalformedTagError`] if an operand is missing, superfluous or of the wrong kind. The
+    /// builder ([`Graph::builder`]) never makes such a tag.
     ///
     /// # Panics
     ///
@@ -233,7 +234,7 @@ impl Graph {
         })
     }
 
-    /// Returns the accesses of a struct copy, or `None` if an entry is malformed.
+    /// Returns the accesses of a struct copy, or `None` if an entry is malformed or incomplete.
     ///
     /// # Panics
     ///

@@ -17,7 +17,7 @@ pub struct Int {
 }
 
 impl Int {
-    /// Returns `i64 value`. Every producer writes offsets in this form.
+    /// Returns `i64 value`, the form in which LLVM's `MDBuilder` writes offsets.
     #[must_use]
     pub fn i64(value: u64) -> Self {
         Int { bits: 64, value }
@@ -76,11 +76,11 @@ impl Operand<'_> {
 }
 
 /// An operand in four bytes: three bits for the kind, and 29 bits for a small `i64` or for an index
-/// into the table of that kind. So a tag takes less than 48 bytes, and a field less than 24.
+/// into the graph's table of operands of that kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
 
-/// A slice is hashed four operands at a time, as one 128-bit number.
+/// Hashes a slice in groups of four operands, each as one 128-bit number, and the rest one by one.
 impl Hash for Packed {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {

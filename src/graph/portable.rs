@@ -11,10 +11,11 @@ struct Portable {
     nodes: Vec<PortableNode>,
     /// The indices of the nodes that are tags, in the order of their tag ids.
     tags: Vec<u32>,
-    /// The indices of the nodes that are types. `copies` has those of the `tbaa.struct` nodes.
+    /// The indices of the nodes that are types.
     types: Vec<u32>,
+    /// The indices of the `tbaa.struct` nodes.
     copies: Vec<u32>,
-    /// The number of each node in the text that it came from. `tbaa dump` adds these.
+    /// The number of each node in LLVM text: 5 for `!5`. Only the command `tbaa dump` adds these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     numbers: Vec<Option<u32>>,
 }

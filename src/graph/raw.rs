@@ -1,4 +1,4 @@
-//! Adds nodes as a text contains them. They may refer to one another before any of them exists.
+//! Adds nodes just as LLVM text contains them. A node may refer to nodes that are added later.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub struct Draft<'o> {
 pub enum DraftOperand<'o> {
     /// An operand that exists already.
     Known(Operand<'o>),
-    /// The node made from another draft of the group, given by the draft's position.
+    /// The node made from the draft at this position in the group. A draft may refer to itself.
     Member(usize),
 }
 
@@ -62,9 +62,9 @@ pub trait RawGraph: Sealed {
 
     /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
     ///
-    /// Use this for a node that refers to itself or belongs to a cycle. Equal nodes become one,
-    /// whatever their order, and so do uniqued nodes of a cycle that have the same operands. A
-    /// uniqued node that refers to itself becomes distinct.
+    /// Use this for a node that refers to itself or belongs to a cycle. Equal uniqued nodes become
+    /// one, whatever their order, even in a cycle. A uniqued node that refers to itself becomes
+    /// distinct.
     ///
     /// ```
     /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -100,11 +100,12 @@ pub trait RawGraph: Sealed {
     /// If `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
-    /// Marks a node as a tag, given that a text attaches it as `!tbaa`.
+    /// Returns the tag for a node that LLVM text attaches as `!tbaa`, and marks it as a tag.
     ///
-    /// If the node is a type, it is a tag of the old scalar format. It is then read as the
-    /// struct-path tag of an access to the whole type, and its third operand is the immutability
-    /// flag. LLVM reads it in the same way, even if a front end has attached a type by mistake.
+    /// If the node has at least three operands and the first is a node, it is the tag. Any other
+    /// node is a type that is attached in the old scalar format, and the tag is a struct-path node
+    /// for an access to this whole type. If the type has exactly three operands, the third is the
+    /// immutability flag. LLVM does the same, even if a front end attached the type by mistake.
     ///
     /// # Panics
     ///
@@ -113,7 +114,7 @@ pub trait RawGraph: Sealed {
     /// LLVM: `UpgradeTBAANode`.
     fn mark_attached(&mut self, node: NodeId) -> TagId;
 
-    /// Marks `node`, and all types that it refers to, as types.
+    /// Marks `node`, and all nodes to which its operands lead directly or indirectly, as types.
     ///
     /// # Panics
     ///
@@ -155,7 +156,7 @@ impl RawGraph for Graph {
         let states = vec![State::New; drafts.len()];
         let mut group = Group { graph: self, drafts, states };
         let mut import = Import::default();
-        // The lookup always finds a node, because every draft is one.
+        // `import.node` never returns `None`, because every draft is a node.
         (0..drafts.len())
             .map(|at| import.node(&mut group, at)?.ok_or(GraphError::NoMember))
             .collect()
@@ -175,8 +176,8 @@ impl RawGraph for Graph {
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {
-        // LLVM's reader crashes on an empty node. This one keeps it as a tag, which the verifier
-        // rejects. The same happens to a type node if the graph is too full to add a tag for it.
+        // LLVM crashes on an empty node. Here it becomes a tag, which `wellformed` rejects.
+        // The same happens to a type node if the graph is too full to add a tag for it.
         let tag = if TagParts::is_struct_path(self, node) || self.operand_count(node) == 0 {
             node
         } else {
@@ -187,7 +188,7 @@ impl RawGraph for Graph {
 
     fn mark_type(&mut self, node: NodeId) -> TypeId {
         assert!(self.owns(node), "{node:?} was issued by another graph");
-        // The parts of a type are nearly always marked already. Then `work` stays empty.
+        // The nodes that a type refers to are usually marked already. Then `work` stays empty.
         let (mut work, mut next) = (Vec::new(), Some(node));
         while let Some(node) = next {
             let record = &mut self.records[node.index()];
@@ -219,8 +220,8 @@ impl RawGraph for Graph {
 }
 
 impl Graph {
-    /// Returns the struct-path tag for a type node that is used as a tag, which is the scalar
-    /// format of LLVM before 3.4.
+    /// Returns the struct-path tag for a type node that is used as a tag. This is the
+    /// scalar format of LLVM before 3.4.
     fn upgrade(&mut self, node: NodeId) -> Result<NodeId, GraphError> {
         let scalar = self.range(node.index());
         let (scalar, constant) = match self.operands[scalar.clone()].get(SCALAR_FLAG).copied() {

@@ -9,8 +9,8 @@ impl Graph {
         Graph { stamp: Stamp(self.stamp.0), ..self.clone() }
     }
 
-    /// Adds everything to this copy that its original has received since. The copy is a replica, or
-    /// a clone to which nothing else was added. Takes time in proportion to the additions.
+    /// Adds everything that `original` has and this copy lacks. The copy must be a replica, or a
+    /// clone to which only this function adds. Takes time in proportion to the additions.
     #[doc(hidden)]
     pub fn follow(&mut self, original: &Graph) {
         let from = self.records.len();

@@ -43,7 +43,7 @@ impl Strings {
         index
     }
 
-    /// Adds the strings to this copy that its original has received since.
+    /// Adds all strings that `original` has in addition. `self` is an earlier copy of `original`.
     pub(super) fn follow(&mut self, original: &Strings, hasher: &DefaultHashBuilder) {
         for index in self.ends.len()..original.ends.len() {
             self.intern(original.get(index), hasher);

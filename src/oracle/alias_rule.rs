@@ -17,7 +17,7 @@ pub enum AliasRule {
     /// type punning is allowed.
     Union,
     /// Like [`AliasRule::Union`], except that accesses to two different members of a union do not
-    /// alias if one of the accesses does not name the union.
+    /// alias if the type path of one access does not contain the union.
     UnionStrict,
 }
 

@@ -32,7 +32,7 @@ use crate::graph::{Graph, TagId};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// The row, and the column, of each tag.
+    /// For each tag of the list, the index of its row, which is also the index of its column.
     positions: Vec<u32>,
     /// The rows of the bit matrix, one after the other. A bit is set if the pair may alias.
     rows: FixedBitSet,
@@ -87,8 +87,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
     }
 
-    /// Finds the pairs of `tags` that may alias. Intervals decide most pairs, and `ask` decides the
-    /// rest. Time and memory are proportional to the number of tags and of pairs passed to `ask`.
+    /// Finds the pairs of `tags` that may alias. The oracle's index decides most pairs, and `ask`
+    /// decides the others.
     #[doc(hidden)]
     pub fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
         Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))
@@ -96,9 +96,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Answers all pairs of `tags`, with one bit per answer: `n^2 / 8` bytes for `n` tags.
     ///
-    /// All searches of one call together take at most 2^23 steps, plus 2^10 for each node of the
-    /// graph, which is about a second. After that, the remaining pairs are answered `MayAlias`.
-    /// Only graphs that were made for this purpose reach the limit.
+    /// Some pairs need a search through the types. All searches of one call together take at most
+    /// about 2^23 steps, plus 2^10 for each node of the graph. After that, each pair that needs a
+    /// search is answered `MayAlias`. Only graphs that were made to be hard reach the limit.
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         Matrix { positions: order.positions(), rows: order.rows() }

@@ -1,14 +1,15 @@
-//! Classes of tags that have the same answers. `index.rs` defines regular and rejected tags.
+//! Classes of tags that have the same answers. [`Order`] assigns a position to each tag of a list.
 //!
-//! The *row* of a tag is its answers for all tags of a list. Tags are of one class iff their rows
-//! are equal. Rows are compared exactly: a hash collision would be a wrong `NoAlias`.
+//! The *row* of a tag is the set of tags of the list that it may alias. Tags are in one class iff
+//! their rows are equal. Rows are compared exactly: a hash collision would be a wrong `NoAlias`.
 //!
-//! **Regular tags** may alias iff their roots differ or one is above the other in a forest. So a
-//! row consists of ancestors, descendants and tags of other roots. The row of a tag is a subset of
-//! the row of each tag above it, and these two rows are equal iff their lengths are.
+//! **Regular tags** belong to nodes of a forest, and those of one node form a *group*. Two of them
+//! may alias iff their roots differ, or the node of one is that of the other or *above* it (an
+//! ancestor). So the row of a tag is a subset of the row of each tag above it, and these two rows
+//! are equal iff their sizes are.
 //!
-//! **For other tags**, rows are stored as lists. Each list refines the partition of the tags: it
-//! splits every class of which it contains only some members.
+//! **Rejected tags** may alias everything. **For all other tags**, rows are stored as lists. Each
+//! list refines the partition of the tags: it splits every class of which it has only some members.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -71,16 +72,13 @@ impl Classes {
 }
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Partitions `tags` into classes that have the same answers for each of `tags`.
-    ///
-    /// An interval per tag decides most pairs. The time is proportional to the number of tags, and
-    /// of those pairs that the intervals do not decide and that may alias. Searches have the same
-    /// limits as in [`Oracle::matrix`].
+    /// Partitions `tags` into classes. Two tags are in one class iff each of `tags` has the same
+    /// answer with both. Searches have the same limits as in [`Oracle::matrix`].
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
     }
 
-    /// Like [`Oracle::classes`], but `ask` answers the pairs that the intervals do not decide. It
+    /// Like [`Oracle::classes`], but `ask` answers the pairs that the index does not decide. `ask`
     /// must always give the same answer for the same pair.
     #[doc(hidden)]
     pub fn classes_asking(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Classes {
@@ -93,9 +91,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
 enum Regular {
     /// All regular positions.
     All,
-    /// The row of a group of regular tags. The number is that of the uppermost group with this row.
+    /// The row of a group. The number is the index of the uppermost group that has this row.
     Group(u32),
-    /// The first position of a root, the row's positions under it, and (implied) all under others.
+    /// The first regular position of a root, and the row's positions with this root. The row also
+    /// contains all regular positions of other roots.
     Listed(usize, Vec<u32>),
 }
 
@@ -132,7 +131,7 @@ impl Order {
         let mut above = Vec::with_capacity(self.groups.len());
         let mut counts = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            // A group comes later in the list than the group above it.
+            // In `groups`, the group above a group comes before it, so its count is known.
             let own: usize =
                 group.above.map_or(0, |up: usize| above[up] + self.groups[up].own.len());
             above.push(own);
@@ -169,8 +168,8 @@ impl Order {
             return Regular::All;
         }
         let group_of = |&position: &u32| self.group_of(position as usize);
-        // Find a listed group that has this row. Any other listed group with as many entries is
-        // above or below that group, and so has the same row.
+        // Find a group in `list` that has this row. Then every group in `list` with the same count
+        // is above or below it, and so has the same row. So it is enough to test the first one.
         let same = list.iter().filter_map(group_of).find(|&group| counts[group] == count);
         if let Some(group) = same
             && list.iter().filter_map(group_of).all(|other| self.is_related(group, other))
@@ -181,7 +180,8 @@ impl Order {
         Regular::Listed(row.root.start, list)
     }
 
-    /// Numbers the positions so that two get the same number iff the same lists contain them.
+    /// Numbers the positions so that two get the same number iff the same lists contain them. The
+    /// number of a rejected position is only valid if it is the first of them.
     fn partition(&self) -> Vec<u32> {
         let (classes, sizes) = (vec![0; self.len()], vec![self.len() as u32]);
         let mut partition = Partition { classes, sizes, hits: vec![0] };
@@ -192,7 +192,7 @@ impl Order {
                 members.extend(self.rejected.clone().take(1).map(|position| position as u32));
                 row.for_each(|position| members.push(position as u32));
             } else {
-                // The list has all regular positions of other roots: split by those it lacks.
+                // The row has all regular positions of other roots. Split by those that it lacks.
                 let mut on = vec![false; self.len()];
                 row.for_each(|position| on[position] = true);
                 let scope = row.root.clone().chain(self.listed());
@@ -214,7 +214,7 @@ struct Partition {
 }
 
 impl Partition {
-    /// Splits each class into its members inside and outside of a set without duplicates.
+    /// Splits each class into its members inside `set` and those outside. `set` has no duplicates.
     fn split(&mut self, set: &[u32]) {
         let mut touched = Vec::new();
         for &member in set {
@@ -224,7 +224,7 @@ impl Partition {
             }
             self.hits[class as usize] += 1;
         }
-        // The new class for members inside the set. A class that is inside completely stays.
+        // For each class that is only partly inside `set`: the new class of the members inside.
         let mut new = HashMap::new();
         for class in touched {
             let hits = std::mem::take(&mut self.hits[class as usize]);

@@ -1,4 +1,5 @@
-//! The clauses of the rules: each is a condition that decides a query.
+//! The clauses of the alias rules `llvm`, `union` and `union-strict`: each is a condition that
+//! decides a query. TBAA nodes of the old format record no sizes, those of the new format do.
 
 use std::fmt;
 
@@ -12,18 +13,19 @@ pub enum Clause {
     NoTag,
     /// May: a tag was issued by another graph.
     ForeignTag,
-    /// May: a tag, or a type that it reaches, is malformed, contains itself, or mixes formats. Or
-    /// the tag denotes no path, or, for rule `llvm`, LLVM's verifier rejects it.
+    /// May. Rule `llvm`: LLVM's verifier rejects a tag. Other rules: a tag or one of its types is
+    /// malformed, contains itself or mixes formats, or no path of fields leads from the tag's base
+    /// type to its access type at its offset.
     Malformed,
-    /// May: on every path, an access of known size extends past the end of its base type, so its
-    /// tag does not describe it.
+    /// May: an access of known size extends past the end of its base type. So its tag does not
+    /// describe the access.
     Leaves,
     /// May: both accesses have the same tag.
     SameTag,
     /// May: the access types have different roots.
     Roots,
-    /// May: one access is to a whole object, and its type is the other's access type or an ancestor
-    /// of that.
+    /// May: one tag accesses its whole base type, and this type is the other's access type or an
+    /// ancestor of it.
     Generality,
     /// May: the tags have different formats.
     MixedFormats,
@@ -34,19 +36,19 @@ pub enum Clause {
     /// May, rule `llvm` only: LLVM would crash or run forever.
     Crash,
     /// May, rule `llvm` only: following the fields from one tag's base type leads to the other's
-    /// base type, at the same offset or with one of them accessing the whole object.
+    /// base type, either at its offset, or while one of the tags accesses the whole of this type.
     Meets,
     /// May, rule `llvm` only, new format: one access type contains the other's base type.
     Contains,
     /// No, rule `llvm` only: following the fields from one tag's base type leads to the other's
     /// base type, at another offset.
     OtherOffset,
-    /// No: both accesses are to objects inside one type, and they share no byte of it.
+    /// No: both accesses may be inside an object of one of the base types, but share no byte there.
     Apart,
     /// No, rule `union-strict` only: the accesses share bytes, but through different members of a
-    /// union, and one of them does not name the union.
+    /// union, and one of the base types is inside such a member.
     Parted,
-    /// No: neither base type contains an object that the other tag accesses.
+    /// No: the rule finds neither base type inside the other.
     Unrelated,
 }
 

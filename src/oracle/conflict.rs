@@ -66,7 +66,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// If the tag of `first` is immutable, no later write depends on its read: nothing modifies
     /// such memory once it can be read. But a read by such a tag depends on an *earlier* write,
     /// which may initialise the memory and must not be deleted. LLVM answers the first case by
-    /// `getModRefInfoMask`. In the second, it moves the read across the write, but does not delete
+    /// `getModRefInfoMask`. In the second case, LLVM moves the read across the write, but keeps
     /// the write. [`Oracle::is_constant`] tells whether such a read may be moved.
     ///
     /// ```

@@ -7,12 +7,12 @@ use crate::access::{Access, AccessKind};
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
-    /// Returns the accesses of one side of a struct copy: the reads of the source or the writes to
-    /// the destination. Returns `None` if the copy is malformed.
+    /// Returns the accesses of a struct copy, all with the given `kind`: `Read` for its accesses to
+    /// the source, `Write` for those to the destination. Returns `None` if the copy is malformed.
     ///
     /// Each access has the width of its entry ([`Access::of_width`]). An entry that contains
-    /// several whole elements is an access to each of them. The bytes between entries are padding,
-    /// which the copy may skip.
+    /// several whole array elements is an access to each element. The bytes between entries are
+    /// padding, which the copy may skip.
     ///
     /// # Panics
     ///
@@ -24,7 +24,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
         let access = |entry: crate::graph::CopyEntry| {
             Access::of_width(self.graph(), entry.tag, entry.size).with_kind(kind)
         };
-        // An entry of size 0 touches nothing. It is left out, because size 0 means an unknown size.
+        // An entry of size 0 touches nothing, but an access of size 0 would have an unknown size.
         Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
     }
 

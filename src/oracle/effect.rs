@@ -28,7 +28,7 @@ impl MemoryEffect {
     pub const UNKNOWN: MemoryEffect =
         MemoryEffect { reads: u64::MAX, writes: u64::MAX, version: 0 };
 
-    /// Returns the effect of running both, one after the other.
+    /// Returns the effect of code that has both effects, one after the other.
     #[must_use]
     pub const fn union(self, other: MemoryEffect) -> MemoryEffect {
         let (a, b) = self.beside(other);
@@ -47,7 +47,7 @@ impl MemoryEffect {
         self.reads | self.writes == 0
     }
 
-    /// Makes the bits comparable: if the tables differ, masks that are not empty get all bits.
+    /// Makes the bits comparable: for two effects of different tables, nonzero masks get all bits.
     const fn beside(self, other: MemoryEffect) -> (MemoryEffect, MemoryEffect) {
         if self.version == other.version || self.is_none() || other.is_none() {
             (self, other)

@@ -81,14 +81,14 @@ impl fmt::Display for ByteRange {
     }
 }
 
-/// The path from a base type to an access. Both paths of a comparison start at this base type.
+/// One of the two paths of a [`Comparison`]: from [`Comparison::base`] to one of the accesses.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct AccessPath {
-    /// The steps from that base type to the accessed type.
+    /// The steps to the accessed type.
     pub steps: Vec<PathStep>,
-    /// The number of steps that lead to the base type of the tag itself.
+    /// The number of steps that lead to the base type of this access's own tag.
     pub to_base: usize,
     /// The bytes of the access, or `None` in the old format, which has no sizes.
     pub bytes: Option<ByteRange>,
@@ -124,8 +124,8 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// The reason why array elements of one access never overlap those of the other. `None` if no
-    /// single division proves it, or if one access simply ends before the other begins.
+    /// A proof that array elements of one access never overlap those of the other. `None` if there
+    /// is no proof by a single division, or if one access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
 
@@ -212,7 +212,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.explain_within(a.into(), b.into(), &mut { u64::MAX })
     }
 
-    /// Like [`Oracle::explain`]. Subtracts the number of steps that it took from `left`.
+    /// Like [`Oracle::explain`]. Also subtracts the steps of the search from `left`.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
         let mut decision = self.engine().decide(self.indexed(), (a, b), true);

@@ -7,8 +7,9 @@ use super::explain::ByteRange;
 
 /// A division with remainder that proves that two repeated byte ranges share no byte.
 ///
-/// A *distance* is the start of an interval of the second range minus the start of one of the
-/// first. Intervals of `m` and `n` bytes overlap iff it is in the *window*, `-n + 1 ..= m - 1`.
+/// A *distance* is the start of an interval of the second range minus the start of an interval of
+/// the first. If the first has `m` bytes and the second `n`, the intervals overlap iff the distance
+/// is in the *window*, `-n + 1 ..= m - 1`.
 ///
 /// An array whose stride is not a multiple of `modulus` is treated as part of the interval, which
 /// makes the window larger. All remaining distances have the same residue. The window contains no
@@ -21,9 +22,9 @@ pub struct Apart {
     pub modulus: u64,
     /// The remainder of all distances when divided by `modulus`.
     pub residue: u64,
-    /// The start of the window or the smallest distance, whichever is greater, if it is finite.
+    /// The first number of the window or the least distance, whichever is greater, if finite.
     pub from: Option<i128>,
-    /// The end of the window or the greatest distance, whichever is smaller, if it is finite.
+    /// The last number of the window or the greatest distance, whichever is less, if finite.
     pub to: Option<i128>,
 }
 
@@ -39,7 +40,7 @@ impl fmt::Display for Apart {
 /// Represents an infinite distance. All finite distances are much smaller.
 const NO_END: i128 = 1 << 100;
 
-/// An array, whose elements are `step` bytes apart. Each element changes the distance by `step`.
+/// An array. Its elements begin `step` bytes apart, so the distance changes by `step` per element.
 struct Array {
     step: i128,
     /// The number of bytes from the start of the first element to that of the last.
@@ -76,7 +77,7 @@ impl Apart {
         arrays: &[Array],
         window: (i128, i128),
     ) -> Option<Apart> {
-        // The smallest and greatest sum over the arrays whose steps are (or are not) multiples.
+        // How far the arrays whose steps are (or are not) multiples of `modulus` change distances.
         let bounds = |multiples: bool| {
             let of = |second| {
                 let counts = |array: &&Array| {

@@ -38,8 +38,8 @@ use crate::graph::Graph;
 /// Besides its graph, an oracle takes about 60 bytes for each tag. It keeps an interval for each
 /// tag, and for most pairs comparing the intervals is enough. For the other pairs, the paths of the
 /// tags are stored when first used. A cache of 128 KiB has the latest answers that needed a search.
-/// If there are at most 512 tags, and the intervals of at least one in 64 are not enough, another
-/// cache has the answers for all pairs of tags, in two bits each: at most 64 KiB.
+/// If there are at most 512 tags, and for at least 1/64 of them the interval does not always
+/// decide, another cache has the answers for all pairs of tags, in two bits each: at most 64 KiB.
 ///
 /// # Growing
 ///
@@ -69,7 +69,7 @@ use crate::graph::Graph;
 pub struct Oracle<G = Graph> {
     graph: G,
     rule: AliasRule,
-    /// The stamp of the graph that the oracle's tables describe.
+    /// The stamp of the graph that the oracle's tables describe. Every id of a graph has its stamp.
     pub(super) stamp: u32,
     /// A number that no other oracle of the process has. The oracle gets a new one when its graph
     /// is replaced, because the types are then numbered differently.
@@ -119,8 +119,8 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
 }
 
 impl Oracle {
-    /// Adds everything that the original of this replica has received since the last call. Then
-    /// both give the same answers.
+    /// Adds the types and tags that `original`, of which this oracle is a replica, has received
+    /// since the last call. Then both give the same answers.
     pub(super) fn follow<G: Borrow<Graph>>(&mut self, original: &Oracle<G>) {
         self.graph.follow(original.graph());
         self.refresh();
@@ -132,7 +132,7 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
     ///
     /// Adding a tag takes time proportional to the length of its access path. The first tag that
     /// uses a type also takes time proportional to the type's fields. If `change` replaces the
-    /// graph by another one, all of that is read.
+    /// graph, all tags of the new graph are read.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         /// Reads the additions even if `change` panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
@@ -165,7 +165,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         oracle
     }
 
-    /// Reads the tags that were added to the graph since the last call.
+    /// Reads the tags that were added since the last call, or all if the graph was replaced.
     fn refresh(&mut self) {
         let graph = self.graph.borrow();
         if graph.stamp() != self.stamp {
@@ -207,7 +207,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.with_graph(self.graph().replica(), self.stamp)
     }
 
-    /// Returns an oracle with copies of this one's tables, for a graph with the same nodes.
+    /// Returns an oracle with copies of this oracle's tables, for a graph with the same nodes.
     fn with_graph<H>(&self, graph: H, stamp: u32) -> Oracle<H> {
         Oracle {
             graph,

@@ -2,11 +2,12 @@
 //! of 8 bytes, which says how to decide a query if the two intervals overlap.
 //!
 //! A tag's *walk* visits types from its base type on; each rule defines the steps. A *cursor* is a
-//! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. A tag is
-//! - *regular* if only one path leads from its base type to the one scalar that it accesses. Two
-//!   regular tags of one root may alias iff the cursor of one is on the walk of the other, which
-//!   intervals decide;
-//! - *other* if the rule's definition must decide, unless base types already exclude an alias;
+//! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. Cursors form a
+//! forest, in which the parent of a cursor is the next one on the walk. A tag is
+//! - *regular* if the rule follows only one path to the one scalar that it accesses. Two regular
+//!   tags of one root may alias iff the cursor of one is on the walk of the other, which the
+//!   intervals of the cursors in the forest decide;
+//! - *other* if the rule's slow algorithm must decide, unless base types exclude an alias;
 //! - *rejected* if it may alias everything.
 //!
 //! The intervals of other and rejected tags overlap all intervals.
@@ -37,16 +38,17 @@ struct Record {
     link: u32,
 }
 
-/// A tag's interval, and a bit that is set if an overlap with it decides nothing. Both ends are
-/// doubled for it, and still fit: see [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
+/// A tag's interval. Both ends are doubled to make room for the bit [`OPEN`], and still fit: see
+/// [`MOST_CURSORS`](crate::walks::MOST_CURSORS).
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     start: u32,
-    /// The number after the last one, doubled, plus [`OPEN`] if an overlap decides nothing.
+    /// The number after the last of the interval, doubled, plus [`OPEN`] if that bit is set.
     end: u32,
 }
 
-/// The bit of [`Interval::end`]. It is clear iff the tag is regular and its cursor is numbered.
+/// The bit of [`Interval::end`] that is set if an overlap with the interval decides nothing. It is
+/// clear iff the tag is regular and the forest has given its cursor an interval of its own.
 const OPEN: u32 = 1;
 
 /// The interval of every tag that is not regular.
@@ -60,8 +62,8 @@ const OTHER: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Interval {
-    /// Returns whether two intervals overlap, or are adjacent and one of them has the bit [`OPEN`].
-    /// For random tags, either interval may be the first, which is hard to predict. So this
+    /// Returns whether two intervals overlap, or are adjacent and the lower has the bit [`OPEN`].
+    /// For random tags, either interval may be the lower, which is hard to predict. So this
     /// combines the signs of two differences instead of branching.
     #[inline]
     fn meets(&self, other: &Interval) -> bool {
@@ -70,8 +72,8 @@ impl Interval {
     }
 }
 
-/// The base type of each tag, if the base types alone can exclude that the tag aliases another. It
-/// is `NONE` for a tag that may alias everything or has not been analysed yet.
+/// The base type of each tag, if comparing base types may prove that the tag does not alias another
+/// tag. `NONE` if that proves nothing about the tag, or if this is not known yet.
 #[derive(Default, Debug)]
 struct Bases(Vec<AtomicU32>);
 
@@ -102,7 +104,6 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Returns the number of tags in the index.
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }
@@ -121,8 +122,8 @@ impl Index {
     }
 
     /// Returns whether two tags may alias, or `None` if their intervals do not decide it. `a` and
-    /// `b` are from [`TagId::index_in`](crate::TagId). The only branch is rarely taken: for random
-    /// pairs, a second branch would be unpredictable and double the time.
+    /// `b` are from [`TagId::index_in`](crate::TagId). For random pairs, a branch besides the early
+    /// return would be unpredictable and double the time.
     #[inline]
     pub(super) fn by_interval(&self, a: u64, b: u64) -> Option<bool> {
         if a.max(b) >= self.intervals.len() as u64 {
@@ -163,24 +164,22 @@ impl Index {
         !self.mixed && self.types.are_apart(x, y)
     }
 
-    /// Returns the base type of a tag, if it can prove that the tag does not alias another.
+    /// Returns the base type of a tag, if [`Bases`] has it.
     #[inline]
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
         let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
         (base != NONE).then_some(base)
     }
 
-    /// Records the base type of a tag, given that it can prove that the tag does not alias another.
+    /// Records the base type of a tag, which must satisfy the condition of [`Bases`].
     pub(super) fn set_base(&self, tag: u32, base: TypeIndex) {
         self.bases.0[tag as usize].store(base, Ordering::Relaxed);
     }
 
-    /// Adds the next tag, which is rejected.
     pub(super) fn push_rejected(&mut self) {
         self.push(Record { root: ROOT, link: NONE }, NONE);
     }
 
-    /// Adds the next tag, with the role *other*: the rule decides queries about it.
     pub(super) fn push_other(&mut self, root: u32) {
         let root = self.number(root) | OTHER;
         self.push(Record { root, link: self.others }, NONE);
@@ -228,7 +227,7 @@ impl Index {
         self.intervals.extend(self.records[self.intervals.len()..].iter().map(interval));
     }
 
-    /// Returns the number of tags whose intervals do not always decide.
+    /// Returns the number of tags whose intervals do not always decide: all if roots differ.
     pub(super) fn open(&self) -> usize {
         let open = |interval: &&Interval| interval.end & OPEN != 0;
         if self.mixed { self.len() } else { self.intervals.iter().filter(open).count() }

@@ -1,8 +1,7 @@
 //! The limits of a search. When a search reaches one, the oracle answers `MayAlias`.
 //!
-//! Each limit bounds the time and memory of one query. Only graphs made for this purpose reach a
-//! limit: if fields may overlap arbitrarily, deciding whether a path with a given offset exists is
-//! the subset-sum problem.
+//! Only graphs that were made to be hard reach a limit: if fields may overlap arbitrarily, deciding
+//! whether a path with a given offset exists is the subset-sum problem.
 
 /// The largest number of steps of one search, which finds the paths of a tag or an overlap between
 /// two sets of paths. A step visits a type at an offset, or compares two byte patterns. A search
@@ -16,7 +15,7 @@ pub(crate) const STORED_PATHS: usize = 1 << 6;
 
 /// The largest number of combinations of array elements that are tried for two byte patterns, if
 /// they have more than two array strides after simplification. The documented minimum is 4,096. One
-/// trial takes `O(log)` time, so more are affordable.
+/// trial takes time logarithmic in the strides, so more are affordable.
 pub(crate) const ELEMENTS: u32 = 1 << 16;
 
 /// The largest number of elements of an array that rule `union-strict` tries one by one. It does so
@@ -28,16 +27,16 @@ pub(crate) const STRICT_ELEMENTS: u128 = 1 << 12;
 /// than this have over 4,096 combinations, which is the documented minimum of [`ELEMENTS`].
 pub(crate) const STRIDES: usize = 14;
 
-/// The largest number of times that the bounds of a sum are tightened before its elements are tried
-/// or computed. The first one or two have nearly all the effect.
+/// The largest number of times that the search for common bytes of two byte patterns narrows the
+/// range of array elements. The first one or two times have nearly all the effect.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
 /// The number of fields that [`Budget::look`] counts as one step. Looking at a field only checks
 /// whether a path can continue there, which takes less time than a step.
 pub(crate) const FIELDS_A_STEP: usize = 16;
 
-/// The number of steps that all searches share when many tags are compared: in a matrix, a lint, or
-/// one call of a lowering. All these steps together take a few seconds at most.
+/// The number of steps that all searches share when one call compares many tags, for example
+/// `Oracle::matrix`. All these steps together take a few seconds at most.
 pub(crate) const COMPARED: u64 = 1 << 23;
 
 /// The number of steps that are added to [`COMPARED`] for each node of the graph.
@@ -56,7 +55,6 @@ impl Budget {
         Budget(steps)
     }
 
-    /// Uses one step.
     pub(crate) fn spend(&mut self) -> Result<(), Exhausted> {
         self.take(1)
     }
@@ -73,13 +71,12 @@ impl Budget {
         left.map(|_| ()).ok_or(Exhausted)
     }
 
-    /// Returns the number of steps that are left.
     pub(crate) fn left(self) -> u32 {
         self.0
     }
 
-    /// Runs a task with a budget of at most `limit` steps. The steps that it uses are subtracted
-    /// from this budget too.
+    /// Runs a task with a budget of at most `limit` steps. The steps that the task uses are
+    /// subtracted from this budget too.
     pub(crate) fn within<T>(&mut self, limit: u32, task: impl FnOnce(&mut Budget) -> T) -> T {
         let mut part = Budget(limit.min(self.0));
         let before = part.0;

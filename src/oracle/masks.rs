@@ -22,9 +22,9 @@ use crate::graph::Graph;
 
 /// The largest number of accesses, and of cliques. Two roots with m scalars each need m^2 cliques.
 const MOST: usize = 1 << 12;
-/// The largest number of words that one search may read, which takes about a second.
+/// The largest number of 64-bit words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// The number of heaviest cliques that are joined in pairs, after each lighter one has joined one.
+/// The number of heaviest cliques. Each lighter one is first joined to one of them (see `merge`).
 const PAIRED: usize = 1 << 9;
 
 /// The version number for the next table: the number of tables made so far, plus 1.
@@ -109,7 +109,7 @@ impl Masks {
     }
 
     /// Returns the effect of an access that reads, writes or does both. A load with an immutable
-    /// tag counts as a read, because the store that initialises the memory must stay before it.
+    /// tag counts as a read, because it must stay after the store that initialises the memory.
     #[must_use]
     pub fn effect(&self, at: usize, kind: AccessKind) -> MemoryEffect {
         let when = |does: bool| if does { self.mask(at) } else { 0 };
@@ -122,7 +122,7 @@ impl Masks {
         self.bits
     }
 
-    /// Returns the number of bits of the exact masks that were found, even if more than wanted.
+    /// Returns the number of bits of the exact masks, before bits were merged to the wanted width.
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
@@ -149,11 +149,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Computes a mask of at most `bits` bits, 1 to 64, for each access. Each access is given with
     /// its weight, which is how often it occurs, or 1.
     ///
-    /// If the accesses need more bits, some pairs that do not alias will share one, those with the
-    /// smallest product of weights first. [`Masks::lost`] lists them. Pairs that may alias always
-    /// share one. This takes about a second at most. Queries have the limits of [`Oracle::matrix`].
-    ///
-    /// The list cannot be extended. To add an access, make new masks for all.
+    /// If the accesses need more bits, bits are merged: some pairs that do not alias then share one
+    /// ([`Masks::lost`]). The merging tries to keep the products of these pairs' weights small.
+    /// Pairs that may alias always share a bit. The search for masks takes about a second at most,
+    /// and queries have the limits of [`Oracle::matrix`]. To add an access, make all masks anew.
     ///
     /// # Errors
     ///
@@ -195,7 +194,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 }
 
-/// A search for cliques. Functions return `None` when no words are `left` for it to read.
+/// A search for cliques. Its functions return `None` if they need to read more than `left` words.
 struct Search<'a> {
     near: &'a [FixedBitSet],
     left: u64,
@@ -293,12 +292,13 @@ impl Search<'_> {
         Some(clique)
     }
 
-    /// Joins cliques until `wanted` are left, each step at the least cost: the lost pairs' weight.
+    /// Joins sets until `wanted` are left, each time at the least cost. The cost is the sum of the
+    /// products of weights, over the pairs that do not alias and now share a bit.
     fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());
         }
-        // For each access, those that share a bit with it, or may alias it anyway.
+        // For each access, the accesses that share a bit with it.
         let mut joined = self.near.to_vec();
         let sum = |set: &FixedBitSet| {
             set.ones().fold(0_u128, |sum, at| sum.saturating_add(weights[at].into()))

@@ -1,7 +1,7 @@
 //! Caches of answers. This is possible because answers never change as a graph grows.
 //!
-//! - A *table*, for an oracle with few tags, has two bits for each pair of tags. If intervals leave
-//!   many pairs undecided, the table is asked first: the query then has no unpredictable branch.
+//! - A *table* has two bits for each pair of tags. It exists if there are few tags, and the index's
+//!   intervals leave many pairs undecided. It is read first, which avoids an unpredictable branch.
 //! - The *last answers* that took a search are stored for pairs without a table, and for accesses
 //!   that have a size of their own. The hash of the pair determines eight slots. The answer is in
 //!   one of them until another answer replaces it.
@@ -24,7 +24,7 @@ const PLACES: usize = 8;
 /// in the processor's fastest caches, and using it would cost more than undecided intervals do.
 const MOST_TAGS: usize = 1 << 9;
 
-/// A table is made if the intervals of at least one in this many tags do not decide.
+/// A table is made if the intervals of at least `1 / OPEN_SHARE` of the tags may not decide.
 const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]
@@ -41,7 +41,7 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Makes room for `tags` tags. `open` returns the number of tags whose intervals do not decide.
+    /// Makes room for `tags` tags. `open` counts the tags whose intervals may not decide.
     pub(super) fn fit(&mut self, tags: usize, open: impl FnOnce() -> usize) {
         if tags > self.fits {
             self.fits = tags.next_power_of_two().max(32);

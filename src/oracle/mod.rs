@@ -4,7 +4,7 @@
 //! no tag, or a tag is malformed or of another graph, or the roots differ.
 //!
 //! All queries go through the same stages (`query.rs`): the index, then a check which types contain
-//! others, then the definition of the rule. No stage depends on when a tag was added. So a graph
+//! others, then the definition of the rule. No answer depends on when a tag was added. So a graph
 //! that grew, its clones and its replicas give the same answers.
 //!
 //! | query | file |

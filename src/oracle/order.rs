@@ -1,9 +1,10 @@
 //! An order of tags in which the tags that one tag may alias form ranges.
 //!
-//! `index.rs` decides on *regular* tags by *cursors*, which are positions in a forest. Order them
-//! by cursor: then those that a regular tag may alias are a few ranges, namely the tags below it,
-//! the tags at each cursor above it, and the tags of other roots. Other tags are compared in pairs,
-//! but only with tags whose base type may contain theirs or be inside it.
+//! Each *regular* tag has a *cursor*, a node of a forest. Two of them may alias iff their roots
+//! differ, or one cursor equals the other or is *above* it (an ancestor). In preorder of cursors,
+//! those that a regular tag may alias form a few ranges: the tags at or below its cursor, the tags
+//! at each cursor above it, and the tags of other roots. Tags that are not regular are compared in
+//! pairs, but only with tags whose base type may contain theirs or be inside it.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -32,8 +33,8 @@ pub(super) struct Group {
     pub(super) root: Range<usize>,
 }
 
-/// Returns, for each base type that `asks` selects, the base types that may contain it or be inside
-/// it, including itself. An unknown base type is in all these lists.
+/// Returns, for each of `bases` that `asks` selects, a list of those `bases` that may contain it or
+/// be inside it, including itself. An unknown base type (`None`) may contain all.
 fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
@@ -70,9 +71,9 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
     near
 }
 
-/// The row of a tag that is not regular: the positions that it may alias, except rejected ones.
+/// The positions that a listed tag may alias, except rejected ones.
 pub(super) struct Row {
-    /// The positions of regular tags of its root. The tag may alias all those of other roots.
+    /// The regular positions of its root. Those of other roots may alias it, but are not in `set`.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -97,7 +98,7 @@ impl Row {
         }
     }
 
-    /// Calls `found` with each position in the row. Regular positions of other roots are not in it.
+    /// Calls `found` with each position in `set`.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
@@ -114,7 +115,6 @@ pub(super) struct Order {
     /// For each regular position, the index of its group in `groups`.
     group_of: Vec<u32>,
     pub(super) groups: Vec<Group>,
-    /// The positions of tags that may alias everything.
     pub(super) rejected: Range<usize>,
     /// For each listed position, the positions that it may alias.
     pub(super) lists: Vec<Row>,
@@ -131,8 +131,8 @@ enum Standing {
 }
 
 impl Order {
-    /// Orders a list of tags. Searches subtract their steps from `left`. If a search runs out of
-    /// steps, the pair counts as aliasing.
+    /// Orders a list of tags. All searches share [`Oracle::steps_to_compare`] steps. When none are
+    /// left, each pair that needs a search counts as aliasing.
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
         let left = &Cell::new(oracle.steps_to_compare());
         Order::asking(oracle, list, left, |a, b| {
@@ -144,7 +144,7 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], but calls `ask` to decide on single pairs.
+    /// Like [`Order::new`], but calls `ask` to decide on pairs. `left` is for searches for paths.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -154,7 +154,7 @@ impl Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
         let forest = &oracle.index.walks.forest;
-        // Numbering all cursors may take longer than answering a few pairs.
+        // Numbering all cursors may take longer than comparing a few pairs. If so, all are listed.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();
         let spans = worth.then(|| forest.spans());
@@ -234,7 +234,7 @@ impl Order {
             let range = group.map_or(0..0, |group| group.root.clone());
             let mut row = Row { root: range.clone(), set: Set::Few(vec![position as u32]) };
             let mut consider = |other: usize| {
-                // A row lists regular tags of its own root only: its tag may alias all others.
+                // The row's set does not contain regular tags of other roots.
                 let implied = other < listed.start && !range.contains(&other);
                 if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;
@@ -300,7 +300,6 @@ impl Order {
         a.own.start < b.below && b.own.start < a.below
     }
 
-    /// Returns the listed positions.
     pub(super) fn listed(&self) -> Range<usize> {
         self.rejected.end..self.len()
     }

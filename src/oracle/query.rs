@@ -2,16 +2,16 @@
 //!
 //! Every query goes through these stages in order, until one decides:
 //!
-//! 1. A missing tag may alias everything. So may a tag of another graph, whose number is too large
-//!    for all tables.
+//! 1. An access without a tag may alias everything. So may one with a tag of another graph, because
+//!    [`TagId::index_in`] returns a number for such a tag that is too large for all tables.
 //! 2. In a small oracle, a table has earlier answers ([`Memo`](super::memo::Memo)).
 //! 3. Intervals of tags, or else their base types, decide most pairs
 //!    ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide
-//!    ([`Rule::by_cursor`]). A cursor is a position in the forest of the index.
+//!    ([`Rule::by_cursor`]). A cursor is the type and offset at which a tag's path begins.
 //! 4. Base types decide some of the other pairs, after a search for the paths of a tag if necessary
 //!    ([`Rule::by_base`]).
 //! 5. A cache has the latest answers of the definition.
-//! 6. The definition of the rule decides the rest ([`Rule::decide`]).
+//! 6. The *definition* of the rule decides the rest ([`Rule::decide`]).
 
 use std::borrow::Borrow;
 
@@ -54,8 +54,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    /// Like [`Oracle::may_alias`], but subtracts the steps that the definition takes from `left`.
-    /// Returns `None` if there are none left.
+    /// Like [`Oracle::may_alias`], but each search subtracts its steps from `left`. Returns `None`
+    /// if no steps are left and the index does not decide.
     #[doc(hidden)]
     pub fn may_alias_within(
         &self,
@@ -119,7 +119,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
     }
 
-    /// Returns the tags that a tag may alias according to types.
+    /// Returns which tags a tag may alias, judged by types alone.
     pub(super) fn candidates(&self, tag: TagId, left: &mut u64) -> Candidates {
         if tag.stamp != self.stamp {
             return Candidates::Everything;

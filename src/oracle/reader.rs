@@ -3,9 +3,7 @@
 //! The adding thread has an oracle and a [`Publisher`] with *replicas* (copies) of it: the
 //! *newest*, which readers use, and *old* ones. A replica changes only while no reader uses it.
 //!
-//! Readers do not share tables that grow. Adding a tag may renumber all intervals, mark nodes and
-//! rehash tables. Shared tables would have to be copied in pieces, and each query would have to
-//! find the pieces.
+//! Readers do not share tables that grow, because adding a tag may change any part of the tables.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -43,8 +41,8 @@ use crate::graph::{Graph, TagId};
 /// A replica takes as much memory as the graph and the oracle. When all readers use the newest,
 /// there are two replicas besides the oracle: the newest, and the previous one, which the next
 /// publication updates and uses. A reader that does not catch up keeps an older one alive, so
-/// another is made: at most as many as there are readers, plus two ([`Publisher::replicas`]). A
-/// replica that lacks half of the graph's nodes is dropped.
+/// another is made: at most as many as there are readers, plus two ([`Publisher::replicas`]). An
+/// unused replica that lacks over half of the graph's nodes is dropped.
 ///
 /// # Time
 ///
@@ -80,8 +78,8 @@ impl Publisher {
     /// Publishes the current state of the oracle. Readers that receive its tags afterwards give the
     /// same answers as the oracle. No reader waits for this, and this waits for no reader.
     ///
-    /// If `oracle` is another one than before, or its graph was replaced, it replaces the former
-    /// oracle. Readers then do not know the ids of the former oracle.
+    /// If `oracle` is not the one that was published before, or its graph was replaced, readers
+    /// that switch to it no longer know the earlier ids.
     pub fn publish<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if self.original != oracle.identity {
             self.original = oracle.identity;
@@ -187,7 +185,7 @@ impl Reader {
         knows(a.tag) && knows(b.tag)
     }
 
-    /// Switches to the newest state and asks again, if that is newer.
+    /// Switches to the newest state and asks again. Returns true if the reader already has it.
     #[cold]
     fn ask_newest(&mut self, a: Access, b: Access) -> bool {
         !self.catch_up() || self.known.may_alias(a, b)

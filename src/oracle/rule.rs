@@ -1,4 +1,5 @@
-//! A rule indexes tags, decides queries and explains answers. `index.rs` defines cursors and walks.
+//! A rule indexes tags, decides queries and explains answers. A tag's *walk* visits types from its
+//! base type on. A *cursor* is a type and offset on a walk.
 
 use super::clause::Clause;
 use super::explain::ByteRange;
@@ -7,7 +8,6 @@ use super::types::TypeIndex;
 use crate::access::Access;
 use crate::graph::{Graph, Tag, TagId};
 
-/// A graph and the index of its tags.
 #[derive(Clone, Copy)]
 pub(super) struct Indexed<'i> {
     pub(super) graph: &'i Graph,
@@ -20,12 +20,12 @@ pub(super) trait Rule {
     /// Adds the next tag of the graph to the index.
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
-    /// Returns the accesses that a tag may alias according to types. A search for them is cached,
-    /// and subtracts its steps from `left`. If none are left, returns [`Candidates::Everything`].
+    /// Returns the accesses that a tag may alias, judged by types alone. A search subtracts its
+    /// steps from `left`, and if there are too few, the result is [`Candidates::Everything`].
     fn candidates(&self, index: &Index, tag: TagId, left: &mut u64) -> Candidates;
 
-    /// Decides a query by cursors, if at least one access has its own size. Returns `None` if an
-    /// access may touch more or less than the scalar at the end of its tag's walk.
+    /// Decides a query by cursors, if at least one access has its own size. Returns `None` if they
+    /// do not decide, for example because an access may extend past the scalar of its tag's walk.
     fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
     /// Decides a query that the index does not decide, by base types. Returns `None` if the
@@ -46,7 +46,7 @@ pub(super) trait Rule {
 /// The accesses that a tag may alias, judged by types alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Candidates {
-    /// Accesses to objects that may be inside this base type or contain it.
+    /// Accesses of other roots, and those whose base type may be inside this type or contain it.
     Base(TypeIndex),
     /// Types alone do not decide, so each pair must be queried.
     Unknown,
@@ -75,15 +75,15 @@ impl From<Clause> for Decision {
     }
 }
 
-/// The paths that were compared last. A path is a list of types (node indices) and field numbers.
+/// Compared paths, which overlap if any do. A path is a list of types (nodes) and field numbers.
 #[derive(Debug)]
 pub(super) struct Meeting {
-    /// True if the paths start at the base type of `b`, and not at that of `a`.
+    /// True if the paths start at the base type of the query's second access, not of its first.
     pub(super) from_b: bool,
     pub(super) base: u32,
     /// The path from the base type to the bytes of one access.
     pub(super) p: Vec<(u32, usize)>,
-    /// The path from the base type to an object that contains the other access.
+    /// The path from the base type to an object of the base type of the other access.
     pub(super) q: Vec<(u32, usize)>,
     /// The path from that object to the bytes of the other access.
     pub(super) r: Vec<(u32, usize)>,

@@ -17,7 +17,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the tag for one access that replaces accesses `a` and `b`. Returns `None` if no tag
-    /// can describe that access, so that it must not have one.
+    /// can describe that access. It must then have no tag.
     ///
     /// Rule `llvm` answers like LLVM 22, except for immutability: the result is immutable only if
     /// both tags are, while LLVM sometimes uses the flag of one of them. NB: as in LLVM, the order
@@ -36,8 +36,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some(self.generic(a.into()?, b.into()?)?.0)
     }
 
-    /// Like [`Oracle::most_generic`], but also returns the number to write as the tag's size. It is
-    /// the number that `a` or `b` has if the result equals that tag.
+    /// Like [`Oracle::most_generic`], but also returns the number to write as the tag's size. For
+    /// [`Size::Unknown`], this is the number that `a` or `b` has, if one of them is the result.
     #[doc(hidden)]
     pub fn most_generic_as_written(&self, a: TagId, b: TagId) -> Option<(Tag, Option<u64>)> {
         let graph = self.graph();
@@ -51,7 +51,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((tag, number.flatten()))
     }
 
-    /// Returns the most generic tag, and the size that the rule computes for it.
+    /// Returns the most generic tag, and its size before [`Size::known`] is applied to it.
     fn generic(&self, a: TagId, b: TagId) -> Option<(Tag, Option<Size>)> {
         let graph = self.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
@@ -67,9 +67,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether a tag is well formed according to the oracle's rule. If it is not, every
     /// query about it answers `MayAlias`.
     ///
-    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, the tag must
-    /// have a path, and its types must be well formed, of one format and not recursive. Each
-    /// accepts tags that the other rejects, because LLVM follows only the last member of a union.
+    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, fields
+    /// must lead from the base type to the access type at the tag's offset, and all types must be
+    /// well formed, of one format and not recursive. LLVM accepts tags that the union rules reject,
+    /// and rejects some that they accept, because it follows only the last member of a union.
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }

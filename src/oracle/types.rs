@@ -20,7 +20,7 @@ pub(super) struct Stride {
     pub(super) last: u128,
 }
 
-/// Returns the distance in bytes between the first and the last of all combinations of elements.
+/// Returns the distance in bytes from the element with all array indices 0 to that with all `last`.
 pub(super) fn span(strides: &[Stride]) -> u128 {
     strides.iter().map(|stride| stride.step * stride.last).sum()
 }
@@ -32,8 +32,8 @@ pub(super) struct Field {
     pub(super) offset: u64,
     /// The size of the field, or 0 in the old format, which does not record it.
     pub(super) extent: u64,
-    /// True if only one path leads to each byte of the field: no other field overlaps its slot (its
-    /// range of bytes), and everything inside the field stays in the slot.
+    /// True if only one path leads to each byte of the field: no other field overlaps its
+    /// [slot](Types::slot), and no array element's contents overlap the next element.
     pub(super) clear: bool,
 }
 
@@ -61,12 +61,12 @@ pub(super) struct Type {
     /// The root above the type, if it is sound.
     pub(super) root: TypeIndex,
     /// The end of the type, in bytes from its start: the largest of its size, the ends of its
-    /// fields and their contents, and its parent's end, because a pointer to the parent may point
-    /// to this type. [`UNBOUNDED`] if it contains a flexible array. In the old format, which has no
-    /// sizes, the last offset at which an object inside the type may begin.
+    /// fields and their contents, and its parent's end. [`UNBOUNDED`] if it contains a flexible
+    /// array or has the size 2^64-1. In the old format, which has no sizes, the last offset at
+    /// which an object inside the type may begin.
     pub(super) far: u128,
     /// True if, in this type or a type inside it, the contents of a field or array element extend
-    /// past its declared size.
+    /// past the declared end of that field or element.
     pub(super) crooked: bool,
     /// True if the type contains an array.
     pub(super) arrays: bool,
@@ -95,11 +95,11 @@ pub(super) struct Types {
     by_node: Vec<u32>,
     /// The forest in which each type is below its parent.
     tree: Forest,
-    /// The node of each type in this forest.
+    /// The node of each type in `tree`.
     places: Vec<u32>,
     /// The lowest rank that no type has yet.
     free_rank: u32,
-    /// True if ends of types and clear fields are not needed, so that they are not computed.
+    /// True if ends of types, arrays and clear fields are not needed and so not computed.
     pub(super) brief: bool,
 }
 
@@ -142,8 +142,8 @@ impl Types {
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
-    /// Returns the index of the last field of an aggregate that begins at or before an offset. The
-    /// walk of an access at this offset continues there. Classes without data are skipped.
+    /// Returns the index of the last field of an aggregate that begins at or before an offset. LLVM
+    /// follows this field. Fields of classes without data, which look like roots, are skipped.
     pub(super) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
         let fields = self.fields(ty);
         let started = fields.partition_point(|field| field.offset <= offset);
@@ -166,12 +166,12 @@ impl Types {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
-    /// Returns whether `ty` may contain an object of type `object`, or one that can be accessed as
-    /// that. Both types must be sound. A `false` is certain, a `true` is not.
+    /// Returns whether an object of type `ty` may be or contain one that can be accessed as type
+    /// `object`. Both types must be sound. A `false` is certain, a `true` is not.
     #[inline]
     pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
         let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
-        // A type has a lower rank than those that contain it. A scalar contains only ancestors.
+        // A type has a lower rank than those that contain it. A scalar's set has only ancestors.
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
@@ -237,7 +237,7 @@ impl Types {
             _ => node.parent(),
         };
         let parent = parent.and_then(|parent| self.index(parent)).unwrap_or(NONE);
-        // In a text, a node may be used as a parent or field type before it is known to be a type.
+        // In text input, a type may use a node that is not known to be a type. Then it is unsound.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
@@ -277,8 +277,8 @@ impl Types {
         }
     }
 
-    /// Computes the rank of each type from `from` on. Clears `sound` for types that reach a
-    /// malformed node, another format, or themselves.
+    /// Computes the rank of each type from `from` on. Clears `sound` for types whose fields or
+    /// ancestors, at any depth, are malformed, have another format, or are the type itself.
     fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
         // Types whose fields are being visited, and the next field to visit for each.
@@ -297,7 +297,7 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        // All types inside it and its ancestors have their ranks now.
+                        // All types inside `ty` and all its ancestors have their ranks now.
                         open.pop();
                         self.types[ty as usize].rank = self.free_rank;
                         self.free_rank += 1;
@@ -357,13 +357,13 @@ impl Types {
         self.tree.catch_up();
     }
 
-    /// Computes the end of a type and the facts about its contents. Those of its fields are known.
+    /// Computes the end of a type and the facts about its contents, from those of its field types.
     fn measure(&mut self, ty: TypeIndex) {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
         let above = parent.map(|parent| self.get(parent));
         let old = of_type.format != Some(Format::New);
-        // An object of an ancestor's type may be larger than the ancestor's declared size.
+        // An object of this type is also one of its parent's type, so it reaches the parent's end.
         let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
         let tall = above.map_or(0, |above| above.far).max(own);
         let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
@@ -396,7 +396,7 @@ impl Types {
         let inside = self.get(field.ty);
         let start = u128::from(field.offset);
         let end = match inside.format {
-            // A class without data contains no path.
+            // No path leads into a class without data.
             None => start,
             Some(Format::Old) => start + inside.far,
             Some(Format::New) => {
@@ -427,8 +427,8 @@ impl Types {
         let keeps = |field: &Field| {
             let inside = self.get(field.ty);
             let is_array = elements(self, field, UNBOUNDED).is_some();
-            // LLVM's rule has this condition too: an access of the parent's type covers every byte
-            // of the parent's objects.
+            // An access of the parent's type covers every byte of an object of this type, so the
+            // parent must be an ancestor of each field's type.
             let below = parent.is_some_and(|up| self.is_ancestor(up, field.ty));
             inside.format.is_some()
                 && (old || below && (!is_array || inside.far <= inside.size.into()))
@@ -470,7 +470,7 @@ pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Strid
         return None;
     }
     let extent = match u128::from(field.extent) {
-        // A flexible array that has no space in its slot must extend past it.
+        // If the aggregate's slot has no space for a flexible array, the array extends past it.
         0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
         0 => slot - u128::from(field.offset),
         extent => extent,
@@ -478,8 +478,8 @@ pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Strid
     Some(Stride { step: size, last: extent.div_ceil(size) - 1 })
 }
 
-/// Returns the size of a field's slot, which limits a flexible array inside the field. Returns
-/// [`UNBOUNDED`] if the field's type contains no flexible array.
+/// Returns the size of a field, or of one element if it is an array. It limits a flexible array in
+/// the field's type. Returns [`UNBOUNDED`] if the type has no flexible array.
 pub(super) fn slot_of(types: &Types, field: &Field, elements: Option<Stride>) -> u128 {
     match elements {
         _ if !types.get(field.ty).flexible => UNBOUNDED,

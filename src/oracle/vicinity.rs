@@ -1,9 +1,9 @@
-//! Finds a superset of the tags that one tag may alias, without comparing it with each.
+//! Finds a superset of the tags that a tag may alias, without a query for each tag.
 //!
-//! `index.rs` calls tags *regular* if one path leads to their scalar. Two such tags of one root may
-//! alias only if the walk of one, along its path, reaches the other's base type. Other tags may
-//! alias only if one base type may contain the other. So regular tags are listed by the types on
-//! their walks, and all tags by base types. Each tag found must still be compared.
+//! A tag is *regular* if only one path leads from its base type to the scalar that it accesses. Its
+//! *walk* is the list of types on this path, and then the scalar's ancestors. Two regular tags of
+//! one root may alias only if the walk of one contains the first type of the other walk. Any other
+//! two tags of one root may alias only if one base type may contain the other.
 
 use std::borrow::Borrow;
 
@@ -15,15 +15,15 @@ use crate::access::Access;
 use crate::graph::Graph;
 use crate::table::HashMap;
 
-/// The largest number of types on a walk or in a base type. Tags with more are always found.
+/// The largest number of types on a walk or in a base type. A tag with more is in every result.
 const MOST: usize = 256;
 
-/// Tags by their base types, and base types by the types that they contain.
+/// Tags by their base types, and these base types by the types that they contain.
 #[derive(Clone, Debug, Default)]
 struct ByBase {
     tags: HashMap<TypeIndex, Vec<u32>>,
     holders: HashMap<TypeIndex, Vec<TypeIndex>>,
-    /// The tags whose base type is not known.
+    /// The tags whose [`Base`] is `None`.
     unknown: Vec<u32>,
 }
 
@@ -37,7 +37,7 @@ impl ByBase {
         tags.push(number);
     }
 
-    /// Adds to `found` the tags whose base types are inside `base` or contain it.
+    /// Adds to `found` the tags whose base type is inside `base`, contains it, or is unknown.
     fn find(&self, base: &Base, found: &mut Vec<u32>) {
         found.extend(&self.unknown);
         match base {
@@ -51,7 +51,7 @@ impl ByBase {
     }
 }
 
-/// A base type, with the types that it contains and all ancestors of these.
+/// A base type, and a list of it, the types in it and all their ancestors. `None` if it is unknown.
 type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
 /// A list of accesses for one oracle, which can grow. The caller gives each access a number.
@@ -115,7 +115,7 @@ impl Vicinity {
         Vicinity { oracle: Some(oracle.identity), ..Vicinity::default() }
     }
 
-    /// Adds an access. One with its own size counts as one that may alias everything.
+    /// Adds an access. If it has a size of its own, it counts as one that may alias everything.
     pub fn add<G>(&mut self, oracle: &Oracle<G>, access: impl Into<Access>, number: u32)
     where
         G: Borrow<Graph>,
@@ -132,8 +132,8 @@ impl Vicinity {
         }
     }
 
-    /// Returns the numbers of the accesses that may alias `access`, and perhaps more, in ascending
-    /// order. Returns `None` if all may alias it.
+    /// Returns the numbers of all accesses that may alias `access`, and perhaps of others, in
+    /// ascending order. Returns `None` if every access may alias it.
     pub fn of<G>(&self, oracle: &Oracle<G>, access: impl Into<Access>) -> Option<Vec<u32>>
     where
         G: Borrow<Graph>,

@@ -15,8 +15,8 @@ use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
 impl Spec {
-    /// Reads a spec and checks its form: each field and variant must exist, none may occur
-    /// twice, and no required field may be missing.
+    /// Reads a spec and checks its form: the format must define each field and variant, no field
+    /// may occur twice in an entry, and no required field may be missing.
     ///
     /// # Errors
     ///
@@ -29,8 +29,8 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// [`SpecError`] if a name is declared twice, a reference is to nothing or to something
-    /// declared later, or [`Builder`](crate::Builder) refuses a node. The error has the
+    /// [`SpecError`] if a name is declared twice, a name is used without being declared before, an
+    /// expectation is repeated or incomplete, or a type or node is refused. The error has the
     /// [`SpecPath`](super::SpecPath) of the mistake, but not its line and column. [`Spec::load`]
     /// adds these.
     pub fn build(self) -> Result<Built, SpecError> {
@@ -78,7 +78,7 @@ impl Spec {
     }
 }
 
-/// Checks that keys are unique, and that each type is declared before it is used.
+/// Checks that keys and a type's field names are unique, and that types are declared before use.
 fn check_types(spec: &Spec) -> Result<(), SpecError> {
     let entry = |index| SpecPath::list("types").item(index);
     let mut keys = IndexMap::new();
@@ -130,7 +130,7 @@ fn no_type<'k>(place: SpecPath, key: &str, keys: impl Iterator<Item = &'k str>) 
     SpecError::new(place, format!("no type {key:?}{hint}"))
 }
 
-/// Checks the expectations as far as this is possible without an oracle.
+/// Checks the expectations without an oracle, and adds the tags of the paths that they name.
 fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecError> {
     let mut pairs: HashMap<(usize, usize), usize> = HashMap::new();
     for (index, expect) in spec.expect.iter().enumerate() {
@@ -169,7 +169,7 @@ fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     references
 }
 
-/// Returns the path of an entry's key or name.
+/// Returns the path of an entry's key or, if it has none, of its name.
 fn key_place(decl: &TypeDecl) -> SpecPath {
     match decl {
         TypeDecl::AnonymousRoot { .. }
@@ -182,7 +182,7 @@ fn key_place(decl: &TypeDecl) -> SpecPath {
     }
 }
 
-/// The types and tags declared so far. Errors have paths relative to the current entry.
+/// The types and tags declared so far. Errors of the methods have paths relative to the entry.
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) graph: Graph,
@@ -209,7 +209,7 @@ impl Declared {
         })
     }
 
-    /// Returns the index of a tag in [`Declared::tags`]. If `name` is a path, adds its tag first.
+    /// Returns a tag's index in [`Declared::tags`]. If `name` is a new path, adds its tag first.
     fn tag_or_path(&mut self, name: &str) -> Result<usize, SpecError> {
         let Some(tagged) = self.tagged.as_mut().filter(|_| !self.tags.contains_key(name)) else {
             return self.tag(name);

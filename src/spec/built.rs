@@ -121,8 +121,7 @@ pub enum NameError {
     Declared(DeclareError),
 }
 
-/// Returns each way to split a path at one dot, and the path without a split. The longest first
-/// part comes first.
+/// Returns the path without a split, and then split at each of its dots, the last dot first.
 fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let dots = path.rmatch_indices('.');
     std::iter::once((path, None)).chain(dots.map(|(at, _)| (&path[..at], Some(&path[at + 1..]))))
@@ -152,7 +151,7 @@ impl Built {
     }
 
     /// Returns the declared types, so that more can be declared, and the graph that contains their
-    /// nodes and tags.
+    /// nodes and tags. Returns `None` if the spec has no declared types.
     pub fn tagged_mut(&mut self) -> Option<(&mut TaggedTypes, &mut Graph)> {
         self.tagged.as_mut().map(|tagged| (tagged, &mut self.graph))
     }
@@ -178,8 +177,9 @@ impl Built {
     ///
     /// A path into declared types has the form of [`TaggedTypes::tag`]. Any other path is the key
     /// of a type (the longest that fits, because keys may contain dots), and then names of fields.
-    /// It means an access to the last field, at the sum of the offsets, or else to the whole type.
-    /// The access is as large as its type. A tag that is new is added to the graph.
+    /// With fields, the path means an access to the last one, at the sum of their offsets. Without
+    /// fields, it means an access to the whole type. The access is as large as the accessed type. A
+    /// tag that is new is added to the graph.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Built {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
         }
-        // Types that the spec gives as nodes come before declared types.
+        // If a path may begin at a type node and at a declared type, the node has priority.
         let is_node = cuts(name).any(|(key, _)| self.types.contains_key(key));
         if let Some(tagged) = self.tagged.as_mut().filter(|_| !is_node) {
             return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crate::declare::{DeclId, Declarations, MemberLayout, Policy, Target};
 use crate::table::HashSet;
 
-/// Writes declared structs and unions, and the records that they contain, as the `declare` section
-/// of a spec that has nothing else. `target` is written as the section's target.
+/// Writes declared structs and unions, the records that they contain, and all enums, as the
+/// `declare` section of a spec that has nothing else. `target` is written as the section's target.
 ///
-/// Offsets are written only where they differ from those that C would compute.
+/// A record is written with offsets only if its attributes and members do not determine its layout.
 #[must_use]
 pub fn write_declarations(
     name: &str,
@@ -103,7 +103,7 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    /// Writes a record, unless it has no name: then it is written as a member of another only.
+    /// Writes a record that has a name. A record without one is only written as a member.
     fn declared(&mut self, id: DeclId) {
         let types = self.types;
         let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);

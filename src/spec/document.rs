@@ -1,4 +1,4 @@
-//! A spec as its text contains it. The form is checked when it is read; the content is not.
+//! The data in the text of a spec. Reading a text checks only its form, not its content.
 
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::DeclareDecl;
 use crate::oracle::{AliasResult, AliasRule};
 
-/// A spec as its text contains it. [`Spec::build`] checks its content.
+/// The data in the text of a spec. [`Spec::build`] checks its content.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -192,7 +192,7 @@ pub struct CopyDecl {
 pub struct Expect {
     /// The name of a tag, or a path if the spec has [`Spec::declare`].
     pub a: String,
-    /// The name or path of the second tag, which may be the same.
+    /// The name or path of the second tag, which may be the same as `a`.
     pub b: String,
     /// The answer that rule `llvm` must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -222,7 +222,7 @@ impl Expect {
     }
 }
 
-/// Implements the conversions between a declaration and the tuple that a spec contains for it.
+/// Implements the conversions between a declaration and the tuple that represents it in a spec.
 macro_rules! written_as_tuples {
     ($($decl:ident { $($field:ident: $ty:ty),* })*) => {$(
         impl From<($($ty),*)> for $decl {
@@ -245,7 +245,7 @@ written_as_tuples! {
 }
 
 /// Returns the RON options for specs: `llvm: NoAlias` needs no `Some`, and `Struct(name: ...)`
-/// needs no second pair of brackets.
+/// needs no second pair of parentheses.
 pub(super) fn options() -> ron::Options {
     ron::Options::default()
         .with_default_extension(Extensions::IMPLICIT_SOME)

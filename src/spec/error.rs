@@ -6,13 +6,13 @@ use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
 use tbaa_lex::source::{brief, position};
 
-/// An error in a spec: the problem, what is expected instead, and the place.
+/// An error in a spec: the problem, what is expected instead, and the path or position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{message}", start(.place, .position))]
 pub struct SpecError {
     message: String,
     place: Option<SpecPath>,
-    /// The place of the other entry, if two entries conflict.
+    /// The path of the other entry, if two entries conflict.
     other: Option<SpecPath>,
     position: Option<(usize, usize)>,
 }
@@ -28,7 +28,7 @@ impl SpecError {
         self
     }
 
-    /// Prefixes the error's place with `entry`, the path of the entry in which it was found.
+    /// Prefixes the error's path with `entry`, the path of the entry that contains the error.
     pub(super) fn within(mut self, entry: SpecPath) -> SpecError {
         self.place = Some(entry.join(&self.place.unwrap_or_default()));
         self
@@ -43,12 +43,12 @@ impl SpecError {
         self
     }
 
-    /// Returns the line, from 1; 1 when the spec was built from data, not text.
+    /// Returns the line, counted from 1. It is 1 if no text was given, as to `Spec::build`.
     pub fn line(&self) -> usize {
         self.position.map_or(1, |(line, _)| line)
     }
 
-    /// Returns the column in characters, from 1; 1 when the spec was built from data, not text.
+    /// Returns the column in characters, counted from 1. It is 1 if no text was given.
     pub fn column(&self) -> usize {
         self.position.map_or(1, |(_, column)| column)
     }
@@ -58,13 +58,13 @@ impl SpecError {
         &self.message
     }
 
-    /// Returns the place in the spec's data; `None` if the text could not be parsed as a spec.
+    /// Returns the path in the spec's data; `None` if the text could not be parsed as a spec.
     pub fn place(&self) -> Option<&SpecPath> {
         self.place.as_ref()
     }
 }
 
-/// Returns the prefix of a message: line and column if known, or else the place if known.
+/// Returns the prefix of a message: line and column if known, or else the path if known.
 fn start(place: &Option<SpecPath>, position: &Option<(usize, usize)>) -> String {
     match (position, place) {
         (Some((line, column)), _) => format!("{line}:{column}: "),
@@ -79,7 +79,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     let start = offset(text, (error.span.start.line, error.span.start.col));
     let end = offset(text, (error.span.end.line, error.span.end.col));
     let at = match &error.code {
-        // The faulty text is a word that was read: report its start.
+        // The faulty text is a word, string or number: report its start.
         RonError::NoSuchStructField { .. }
         | RonError::DuplicateStructField { .. }
         | RonError::NoSuchEnumVariant { .. }
@@ -102,7 +102,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
     }
 }
 
-/// Returns the message about an error of RON's parser. `rest` is the text from its position on.
+/// Returns the message about an error of RON's parser. `rest` is the text from the error on.
 fn explain(code: &RonError, rest: &str) -> String {
     let found = match rest.chars().next() {
         None => "the end of the text".to_owned(),

@@ -38,8 +38,8 @@
 //! ```
 //!
 //! The stages are [`Spec::parse`], which checks the form; [`Spec::build`], which checks the content
-//! and makes a graph; and [`Built::check`], which queries the oracle. [`write()`] goes the other
-//! way, from a graph to a spec.
+//! and makes a graph; and [`Built::check`], which queries the oracle. [`write()`] converts a graph
+//! to a spec.
 
 mod build;
 mod built;

@@ -1,5 +1,5 @@
-//! Converts names of nodes between bytes, as LLVM has them, and strings, as RON has them. Bytes are
-//! escaped as in `.ll` text, so that a name looks the same in both.
+//! Converts names of nodes between LLVM's bytes and RON's strings. Strings contain escapes as in
+//! `.ll` text for backslashes and for bytes that are not UTF-8.
 
 use tbaa_lex::source::unescape;
 
@@ -9,8 +9,8 @@ pub(super) fn bytes(written: &str) -> Vec<u8> {
     unescape(written.as_bytes())
 }
 
-/// Returns the string that [`bytes`] converts back to these bytes. Unlike `.ll` text, it keeps
-/// valid UTF-8 as it is, except that `\` is doubled.
+/// Returns the string that [`bytes()`] converts back to these bytes. Unlike `.ll` text, it contains
+/// valid UTF-8 unchanged, except that `\` is doubled.
 pub(super) fn escape(bytes: &[u8]) -> String {
     let mut written = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

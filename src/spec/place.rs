@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-/// A path in a spec, such as `types[3].fields[1]`: a list, an entry in it, a field of the entry.
+/// The path of a place in a spec: field names and list indices, as in `types[3].fields[1]`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecPath(Vec<Step<'static>>);
 
@@ -31,7 +31,7 @@ impl SpecPath {
         self
     }
 
-    /// Appends the steps of `rest`, which is relative to this place.
+    /// Appends the steps of `rest`, a path that is relative to this one.
     pub(super) fn join(mut self, rest: &SpecPath) -> SpecPath {
         self.0.extend_from_slice(&rest.0);
         self
@@ -44,8 +44,8 @@ impl SpecPath {
         SpecPath::locate_all([self], text)[0]
     }
 
-    /// Returns what [`SpecPath::locate`] returns for each of many places, in their
-    /// order, in a single pass over the text.
+    /// Like [`SpecPath::locate`] for many places, but scans the text only once for all of them. The
+    /// results are in the order of `places`.
     #[must_use]
     pub fn locate_all<'p>(
         places: impl IntoIterator<Item = &'p SpecPath>,
@@ -96,7 +96,7 @@ impl fmt::Display for SpecPath {
     }
 }
 
-/// Returns the byte offset of a line and column, or the end of the text.
+/// Returns the byte offset of a line and column, or the end of a text that is too short.
 pub(super) fn offset(text: &str, (line, column): (usize, usize)) -> usize {
     let mut start = 0;
     for _ in 1..line {
@@ -228,8 +228,9 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Returns a map from a value's number and a step inside it to the inner value's number and start.
-/// The whole text is step `Item(0)` from number 0.
+/// Numbers the values in a text from 1. Returns a map to each value's number and byte offset from
+/// the number of the enclosing value and the step from there to the value. The outermost value is
+/// step `Item(0)` from number 0.
 fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
     let mut values = HashMap::new();
     // For each open bracket: the number of its value, and the count of entries so far.
@@ -241,7 +242,7 @@ fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
         match (kind, open.last_mut()) {
             (TokenKind::Close, _) => {
                 open.pop();
-                // An attribute, such as `#![enable(...)]`, may precede the spec.
+                // An attribute, such as `#![enable(...)]`, may precede the spec, which replaces it.
                 step = open.is_empty().then_some(Step::Item(0));
                 continue;
             }

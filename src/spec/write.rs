@@ -22,9 +22,9 @@ const LINE: usize = 92;
 /// Returns a graph as a spec: types, tags, `!tbaa.struct` nodes. If a [`Builder`](crate::Builder)
 /// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
-/// Types with the same name get different keys. Tags are named after their access. Field names are
-/// empty, because a graph has none. A node that no builder makes (it was read from a text) is left
-/// out, or written as the nearest node that a builder makes; a comment says so.
+/// Types with the same name get different keys. Tags are named after base type and offset. Field
+/// names are empty, because a graph has none. A node that was read from a text, and that no builder
+/// makes, is left out or replaced by the most similar node of a builder. A comment says so.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -69,7 +69,7 @@ pub fn write(graph: &Graph) -> String {
     writer.out
 }
 
-/// Returns the types in insertion order, but each after the types it refers to, if possible.
+/// Returns the types in insertion order, but each after those that it refers to, except in cycles.
 fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     let mut order = Vec::new();
     let mut seen: HashSet<TypeId> = HashSet::new();
@@ -88,12 +88,12 @@ fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     order
 }
 
-/// The names in use, each with the last number that was appended to it.
+/// The names in use, each with the count of suffixes that were tried for it.
 #[derive(Default)]
 struct Taken(HashMap<String, u32>);
 
 impl Taken {
-    /// Returns the name, with a number appended if the name is in use.
+    /// Returns the name, with `#` and a number (2 or higher) appended if the name is in use.
     fn take(&mut self, name: String) -> String {
         let mut number = self.0.get(&name).copied().unwrap_or(0);
         let mut free = name.clone();
@@ -226,7 +226,7 @@ impl Writer<'_> {
         self.entry("struct copy", None, id.node(), built);
     }
 
-    /// Writes an entry. `entry` is its data and the node that it builds, or why it is left out.
+    /// Writes an entry: its data and the node that a reader builds, or why the node is left out.
     fn entry(
         &mut self,
         what: &str,

@@ -31,9 +31,8 @@ pub enum MlirError {
     },
 }
 
-/// Returns a graph's tags, and the types that they use, as aliases of MLIR's `#llvm.tbaa_*`
-/// attributes, each before its first use. `#tbaa_tag5` is the node that [`write`](super::write())
-/// prints as `!5`.
+/// Returns a graph's tags and types as aliases of MLIR's `#llvm.tbaa_*` attributes, each before its
+/// first use. `#tbaa_tag5` is the node that [`write`](super::write()) prints as `!5`.
 ///
 /// # Errors
 ///

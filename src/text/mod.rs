@@ -1,6 +1,6 @@
 //! Writes metadata in the forms of LLVM and MLIR.
 //!
-//! The crate `tbaa-ir` reads such text, and has these functions too.
+//! The crate `tbaa-ir` reads LLVM's form, and exports these functions too.
 
 mod mlir;
 mod write;
@@ -17,6 +17,6 @@ pub const TAGS: &str = "tbaa.tags";
 /// The named metadata that lists `!tbaa.struct` nodes.
 #[doc(hidden)]
 pub const COPIES: &str = "tbaa.structs";
-/// The named metadata that lists types that no tag reaches.
+/// The named metadata that lists types to which neither a tag nor an earlier listed type leads.
 #[doc(hidden)]
 pub const TYPES: &str = "tbaa.types";

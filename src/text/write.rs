@@ -10,9 +10,9 @@ use tbaa_lex::source::escape;
 
 /// Returns a graph's tags, `!tbaa.struct` nodes and types as metadata that `llvm-as` accepts.
 ///
-/// Nodes are numbered from 0 in the order in which LLVM itself would number them: each before its
-/// operands, tags first. The named metadata `!tbaa.tags`, `!tbaa.structs` and `!tbaa.types` list
-/// them, so that tools keep them and `tbaa_ir::read` finds them again.
+/// Nodes are numbered from 0 as LLVM numbers them: depth first from each tag, and then from the
+/// other nodes. The named metadata `!tbaa.tags`, `!tbaa.structs` and `!tbaa.types` list the tags,
+/// copies and remaining types, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
 /// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
@@ -43,8 +43,8 @@ pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)
 }
 
-/// Like [`write()`], with the numbers of `numbering`, in whose order nodes are printed. `remark`
-/// returns a comment of one line for a node, or `None`.
+/// Like [`write()`], but nodes have the numbers and the order of `numbering`. `remark` returns a
+/// comment of one line for a node, or `None`.
 #[must_use]
 pub fn write_numbered(
     graph: &Graph,
@@ -89,12 +89,12 @@ pub struct Numbering {
     of: Vec<Option<u32>>,
     /// The numbered nodes, in the order of their numbers.
     nodes: Vec<(u32, NodeId)>,
-    /// The nodes to list: tags, copies, and the types that no tag and no other type implies.
+    /// The nodes to list: tags, copies, and the result of [`types_of_their_own`].
     lists: [Vec<NodeId>; 3],
 }
 
 impl Numbering {
-    /// Numbers a graph's nodes from 0 as LLVM does: each before its operands, tags first.
+    /// Numbers a graph's nodes from 0 as LLVM does: depth first, starting with the tags.
     #[must_use]
     pub fn new(graph: &Graph) -> Numbering {
         let mut numbering = Numbering::empty(graph);
@@ -108,8 +108,8 @@ impl Numbering {
         numbering
     }
 
-    /// Numbers each node by the first of the `known` functions that returns a number for it which
-    /// no node has yet. All other nodes get a number from `free`.
+    /// Calls the functions `known` in order, each for all nodes without a number, and ignores
+    /// numbers that are taken. Then the nodes that still have no number get one from `free`.
     #[doc(hidden)]
     pub fn keeping(
         graph: &Graph,
@@ -201,8 +201,8 @@ impl Numbering {
     }
 }
 
-/// Returns the types that no tag and no other type implies. Those in `reached` come first, in its
-/// order.
+/// Returns each type to which no tag and no earlier type of the result leads through operands.
+/// Types in `reached` come first, in the order of `reached`.
 fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
     let mut implied = vec![false; graph.node_count()];
     let mut work: Vec<NodeId> =

@@ -1,5 +1,5 @@
 //! Checks tags, and the types on their paths, as LLVM's verifier does. A *walk* is a tag's path
-//! from its base type to the root; a *cursor* is a step of it, a type and an offset.
+//! from its base type to the root; a *cursor* is a type on a walk and an offset into this type.
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
@@ -24,7 +24,7 @@ pub struct VerifyError {
 
 /// Checks the tags of one graph as LLVM's verifier does.
 ///
-/// Results for types and for walks are cached: a check visits only the steps of its walk that no
+/// Results for types and for walks are cached: most checks visit only the types on the walk that no
 /// earlier check visited.
 #[derive(Debug)]
 pub struct Verifier<'g> {
@@ -42,7 +42,7 @@ pub struct Verdicts {
     walks: HashMap<(Format, u32), EndedWalks>,
 }
 
-/// The walks of some tags. Each type on a walk was added to the graph before the previous type.
+/// The walks of some tags. Node indices decrease along a walk.
 #[derive(Clone, Debug, Default)]
 struct EndedWalks {
     walks: Walks,
@@ -56,13 +56,13 @@ const OPEN: usize = 1 << 10;
 /// The rule that a walk breaks, and the type that breaks it; `None` if the tag does.
 type Broken = (Rule, Option<NodeId>);
 
-/// The result of following a walk past the accessed type.
+/// The end of a walk that is followed beyond the access type.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AtRoot,
     Broken(Broken),
-    /// The rest is not cached, as it differs from tag to tag: it may reach a type twice, or an
-    /// aggregate above a size-aware scalar.
+    /// The rest of the walk is not cached, because it depends on the tag: it may reach a type twice
+    /// or an aggregate that is an ancestor of a size-aware scalar.
     Open,
 }
 
@@ -107,7 +107,7 @@ impl<'g> Verifier<'g> {
 }
 
 impl Verdicts {
-    /// Like [`Verifier::check`]. All calls must name the same graph, which owns the tag.
+    /// Like [`Verifier::check`]. All calls must pass the same graph.
     #[doc(hidden)]
     pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), VerifyError> {
         let node = graph.tag_node(tag);
@@ -206,7 +206,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the step after `ty`, which is not the accessed type, or the end of the walk.
+    /// Returns the type and offset after `ty` on a walk whose access type is not `ty`, or its end.
     fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
@@ -250,7 +250,7 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
-    /// Checks a type on a path, and the offset into it. `accessed`: the path ends at this type.
+    /// Checks a type on a path, and the offset into it. `accessed`: it is the access type.
     pub(crate) fn check_place(
         &mut self,
         node: NodeId,

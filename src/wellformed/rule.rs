@@ -1,4 +1,4 @@
-//! The rules, with their codes, their levels and LLVM's messages.
+//! The rules of well-formed metadata, with their codes, their levels and LLVM's messages.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Level {
-    /// Likely a mistake, or prevents optimisations.
+    /// The finding is likely a mistake, or prevents optimisations.
     Warning,
-    /// LLVM rejects it, or miscompiles it.
+    /// LLVM rejects the code, or may miscompile it.
     Error,
 }
 
@@ -26,8 +26,8 @@ macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $number:literal, $title:literal, $llvm:literal;)*) => {
         /// A rule of well-formed metadata.
         ///
-        /// Most rules are checks of LLVM 22's `TBAAVerifier`. Those for `tbaa.struct`, which it
-        /// does not check, come from the language reference. A rule's code contains its number.
+        /// Most rules are checks of LLVM 22's `TBAAVerifier`. It does not check `tbaa.struct`. The
+        /// rules for that come from the language reference. A rule's code contains its number.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -89,7 +89,7 @@ rules! {
     /// The tag's offset is as wide as the offsets in the types on its path.
     OffsetWidth = 12, "an offset not as wide as those of the type",
         "Access bit-width not the same as description bit-width";
-    /// The path passes the access type.
+    /// The path visits the access type.
     AccessNotOnPath = 13, "an access type that the access path does not meet",
         "Did not see access type in access path!";
     /// Each struct on the path has a field at or before the offset.
@@ -118,12 +118,12 @@ rules! {
     /// The size of a size-aware field is an integer constant.
     FieldSize = 23, "a size-aware field whose size is no integer",
         "Member size entries must be constants!";
-    /// Only `load`, `store`, `call`, `va_arg`, `atomicrmw` and `cmpxchg` have a tag.
+    /// Only `load`, `store`, `call`, `va_arg`, `atomicrmw` and `cmpxchg` may have a tag.
     Instruction = 24, "a tag on an instruction that may not have one",
         "This instruction shall not have a TBAA access tag!";
-    /// `!llvm.errno.tbaa` lists a tag.
+    /// `!llvm.errno.tbaa` lists at least one tag.
     ErrnoEmpty = 25, "an empty list of errno's tags", "llvm.errno.tbaa must have at least one operand";
-    /// A `tbaa.struct` node has three operands an entry.
+    /// A `tbaa.struct` node has three operands for each entry.
     CopyOperandCount = 31, "a struct copy whose operands are no triples", "";
     /// An entry's offset is an integer constant.
     CopyOffset = 32, "an entry of a struct copy whose offset is no integer", "";
@@ -135,7 +135,7 @@ rules! {
     CopyOverlap = 35, "entries of a struct copy that overlap", "";
     /// For the union rules, the tag has a path through well-formed types to its access type.
     NoUnionPath = 41, "a tag that denotes no path for the union rules", "";
-    /// LLVM's reader accepts each operand of each plain node of a text, used or not.
+    /// LLVM can read every operand of every plain node (`!{...}`) of a text, used or not.
     Unreadable = 51, "an operand that LLVM cannot read", "";
 }
 
@@ -148,8 +148,8 @@ impl Rule {
     /// Returns the severity of breaking the rule.
     pub fn level(self) -> Level {
         match self {
-            // For years, clang wrote such nodes for structs with bit-fields (LLVM issues 59328,
-            // 82586), and LLVM accepts them.
+            // For years, clang wrote overlapping entries for structs with bit-fields (LLVM issues
+            // 59328, 82586), and LLVM accepts them.
             Rule::CopyOverlap => Level::Warning,
             _ => Level::Error,
         }

@@ -2,8 +2,8 @@
 //! review shows what a release breaks. Items that are `doc(hidden)` come last.
 //!
 //! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
-//! `public-api` reads the format of one Rust version: with another toolchain the test prints a note
-//! and is skipped, or fails if `TBAA_API=require`.
+//! `public-api` reads the format of one Rust version. With another toolchain the test prints a note
+//! and is skipped, or fails if `TBAA_API` is set (as in `TBAA_API=require`).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,8 +16,8 @@ const CRATES: [&str; 10] = [
     "tbaa-tag", "tbaa-cranelift", "tbaa-plugin",
 ];
 
-/// Lines without information: methods that an `impl` line implies, and traits that the compiler
-/// adds automatically.
+/// The lines that contain one of these texts are left out: methods that an `impl` line implies, and
+/// traits that the compiler adds automatically.
 const IMPLIED: [&str; 15] = [
     "::clone(&self)",
     "::fmt(&self",
@@ -77,7 +77,7 @@ fn items(of: &str, flags: &[&str]) -> Result<String, String> {
     Ok(lines.filter(|line| !IMPLIED.iter().any(|part| line.contains(part))).collect())
 }
 
-/// Returns the items that a crate's interface has lost or gained.
+/// Returns the items that a crate's interface has lost or gained, compared with the crate's file.
 fn changes(of: &str, wish: &str) -> Result<String, String> {
     let ours = interface(of)?;
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{of}.txt"));

@@ -128,7 +128,7 @@ fn members_without_room_are_left_out() {
     let id = types.named("Nested_u32_2").unwrap();
     let names: Vec<&str> = types.members(id).map(|member| member.name).collect();
     assert_eq!(names, ["cell", "slots", "up"]);
-    // Undeclared members cannot be named in a path.
+    // A member of size 0 is not declared, so no path can name it.
     assert!(offset(path!(Tuple.1)).is_err());
 }
 
@@ -171,8 +171,8 @@ struct Holder {
     plain: u32,
 }
 
-/// Char-like members have the tag of `char`, and their neighbours do not. A copy of the whole
-/// struct includes the bytes of such members.
+/// Members with `#[tbaa(char)]` on them or on their type have the tag of `char`, and other members
+/// do not. A copy of the whole struct includes the bytes of all members.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, AliasRule, Oracle};

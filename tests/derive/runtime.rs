@@ -110,7 +110,7 @@ struct Extra {
 
 const SPEC: &str = include_str!("runtime.ron");
 
-/// This library computes the spec's layout, and rustc that of the structs: the graphs are equal.
+/// rustc's layouts of the structs and `tbaa`'s layouts of the spec give equal graphs.
 #[test]
 fn rust_and_ron_give_one_graph() {
     let Some((target, host)) = host().filter(|_| size_of::<usize>() == 8) else { return };

@@ -75,7 +75,7 @@ fn a_refusal_says_what_and_why() {
 
 #[test]
 fn an_access_type_that_llvm_never_meets() {
-    // LLVM's verifier accepts this tag, but its alias analysis crashes on it.
+    // LLVM's verifier accepts this tag, but LLVM's alias analysis crashes on it.
     let source = "!tbaa.tags = !{!0}\n!0 = !{!1, !2, i64 4, i64 1}\n\
                   !1 = !{!2, i64 8, !\"S\", !3, i64 0, i64 4}\n!2 = !{!4, i64 1, !\"char\"}\n\
                   !3 = !{!2, i64 4, !\"int\"}\n!4 = !{!\"R\"}\n";
@@ -103,7 +103,7 @@ fn accesses_wider_than_their_place() {
     );
 }
 
-/// For tags that are not refused, LLVM answers `MayAlias` wherever they may share bytes.
+/// For tags that are not refused, rule `llvm` answers `MayAlias` wherever rule `union` does.
 #[test]
 fn what_passes_is_right() {
     let graphs = setting("TBAA_PAIRS", 400_000) / 1000;

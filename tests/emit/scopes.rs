@@ -1,4 +1,4 @@
-//! `!alias.scope` and `!noalias` lists that express the rule's answers; and bisection.
+//! `!alias.scope` and `!noalias` lists that express the answers of rule `union`; and bisection.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
@@ -8,7 +8,7 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::Rng;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// Returns LLVM's answer on the scopes of two accesses.
+/// Returns whether LLVM thinks that two accesses with these scopes may alias.
 ///
 /// LLVM: `ScopedNoAliasAAResult::mayAliasInScopes`, for one domain.
 fn may_alias(a: &Option<ScopeNames<'_>>, b: &Option<ScopeNames<'_>>) -> bool {
@@ -123,7 +123,7 @@ fn bisection() {
     let (yes, no) = ((true, false), (false, false));
     assert_eq!(kept, [yes, yes, (true, true), no, no]);
 
-    // Each digit added in front halves the number of kept attachments.
+    // Each binary digit that is added in front about halves the number of attachments to make.
     let names: Vec<_> = (0..4096).map(|n| format!("f {n}")).collect();
     let kept = |pattern: &str| {
         let mut bisect = Bisect::parse(&format!("hash:{pattern}")).unwrap();

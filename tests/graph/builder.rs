@@ -90,7 +90,7 @@ fn a_struct_around_one_struct_is_no_scalar() {
 }
 
 /// Only `RawGraph` can add a type that contains itself. The builder refuses to use such a type, and
-/// names it.
+/// names the argument.
 #[test]
 fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     let mut graph = Graph::new();
@@ -125,8 +125,8 @@ fn no_path_leads_to_what_lies_before_the_first_field() {
     assert!(matches!(error, BuildError::NoPath { limit: false, .. }), "{error}");
 }
 
-/// Struct T(k) contains T(k-1) at 0 and at 2^k: without sizes, exponentially many paths lead to a
-/// place in it.
+/// Struct T(k) contains T(k-1) at 0 and at 2^k. Without sizes, exponentially many paths lead to an
+/// offset in T(k).
 #[test]
 fn a_search_for_a_path_has_an_end() {
     let mut graph = Graph::new();

@@ -65,7 +65,7 @@ fn a_tag_of_anothers_type_is_refused() {
 #[test]
 fn roots_in_a_cycle() {
     for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
-        // Parents: A below B below the root, C below A. Fields: A holds B, B holds C.
+        // C's parent is A, A's is B, B's is the root. A contains B, B contains C, C contains A.
         let mut types = [
             format!("!{a} = !{{!{b}, i64 8, !\"A\", !{b}, i64 0, i64 8}}"),
             format!("!{b} = !{{!0, i64 8, !\"B\", !{c}, i64 0, i64 8}}"),

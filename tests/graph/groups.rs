@@ -120,8 +120,8 @@ fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     (graph, ids)
 }
 
-/// Returns the class of equal nodes of each node, by the definition: two uniqued nodes that do not
-/// refer to themselves are equal if their operands are.
+/// Returns, for each node, the index of the first node that is equal to it. Two uniqued nodes that
+/// do not refer to themselves are equal if their operands are.
 pub(crate) fn equal_nodes(nodes: &[Wild]) -> Vec<usize> {
     let mut class: Vec<usize> = (0..nodes.len()).collect();
     loop {

@@ -1,4 +1,4 @@
-//! Tests `Graph`: which nodes are equal, and how graphs are made.
+//! Tests `Graph`: which nodes are equal, and how graphs are built, written and read.
 
 mod builder;
 mod corners;

@@ -1,4 +1,4 @@
-//! Graphs stay equal when they are written as text and read again.
+//! Graphs stay equal when they are written as `.ll` text or RON and read again.
 
 use crate::groups::{unmarked, wild_nodes};
 use tbaa::Graph;
@@ -12,7 +12,7 @@ fn check(graph: &Graph) {
     assert_eq!(tbaa_ir::write(&read), written);
 }
 
-/// Nodes of any kind, in any order, each marked as a tag, a `!tbaa.struct` node or a type.
+/// Random nodes in random order; some are marked as tags, `!tbaa.struct` nodes or types.
 #[test]
 fn wild_graphs_survive() {
     let (mut cyclic, mut unequal) = (0, 0);

@@ -1,4 +1,4 @@
-//! Serialised graphs.
+//! Graphs are read again from their serialised form, with the nodes in any order.
 
 use crate::groups::{Part, TYPES, equal_nodes, wild_nodes};
 use pretty_assertions::assert_eq;
@@ -7,8 +7,8 @@ use tbaa_tests::engines::answers;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Returns the serialised form of nodes in the given order. `tags` and `types` are indices of
-/// nodes.
+/// Returns the serialised form of `nodes` (flag `distinct`, operands, and an index for each operand
+/// `node`) in the given order. `tags` and `types` are indices of nodes.
 fn serialised(
     nodes: &[(bool, Vec<String>, Vec<usize>)],
     order: &[usize],

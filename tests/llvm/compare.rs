@@ -1,7 +1,7 @@
 //! Compares rule `llvm` with LLVM 22, and rule `union` with rule `llvm` where they must agree.
 //!
-//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the number of random pairs
-//! for each format, `TBAA_SEED` the first seed.
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the least number of random
+//! pairs for each format and shape, `TBAA_SEED` the first seed.
 
 use std::fs;
 use std::path::Path;
@@ -45,8 +45,8 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     tags.len() * (tags.len() + 1) / 2
 }
 
-/// Checks that rules `union` and `llvm` agree on accesses to scalars if no fields overlap. Returns
-/// the number of pairs of such accesses.
+/// Checks that rules `union` and `llvm` agree on the tags that [`is_plain`] accepts. Returns the
+/// number of pairs of such tags.
 fn theorem(what: &str, graph: &Graph) -> usize {
     let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rule| Oracle::new(graph, rule));
     let plain: Vec<_> = graph.tags().filter(|&tag| is_plain(graph, tag)).collect();
@@ -77,9 +77,9 @@ fn has_plain_fields(graph: &Graph, ty: TypeId) -> bool {
     apart && fields.iter().all(|field| inside(field) && has_plain_fields(graph, field.ty))
 }
 
-/// Compares `most_generic` with LLVM's `getMostGenericTBAA`, except for the immutability flag.
+/// Compares `most_generic_as_written` with LLVM's `getMostGenericTBAA`, except for immutability.
 fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>, tags: &[TagId]) {
-    // LLVM prints one line for each pair: a hundred tags are enough.
+    // LLVM prints a line for each ordered pair: modules with more than 100 tags are skipped.
     if tags.len() > 100 {
         return;
     }
@@ -123,7 +123,7 @@ fn compiled_programs() {
     let (mut pairs, mut alike) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
         let stem = source.file_stem().unwrap().to_string_lossy();
-        // Optimized code has fewer tags, and few new ones: every third file is enough.
+        // The last two ways optimise, which adds few new tags: every third file is enough.
         for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);

@@ -33,8 +33,8 @@ fn ask(program: &Program, text: &str) -> Vec<Answers> {
 
 /// Compares the effects of all functions and calls with LLVM's, and returns how many functions and
 /// calls were compared. LLVM turns calls of `llvm.dbg` into records, and replaces calls of old
-/// intrinsics: the calls of a function that contains one are not compared. `is_exact` says for
-/// which functions the effects must be equal; for others ours may be more general.
+/// intrinsics. If a function contains such a call, none of its calls is compared. `is_exact` says
+/// for which functions and callees the effects must be equal; otherwise ours may include more.
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(&module);
@@ -48,7 +48,7 @@ fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [u
     let mut counts = [0; 2];
     let all = ask(program, text);
     let names: HashSet<&str> = all.iter().map(|answers| &*answers.name).collect();
-    // The functions that LLVM has created are not in the text.
+    // LLVM declares some functions that are not in the text: they are not compared.
     let written: HashSet<&str> = text
         .split('@')
         .filter_map(|after_at| after_at.trim_start_matches('"').split(['(', '"']).next())
@@ -84,7 +84,7 @@ fn of_all_intrinsics() {
     let Some(program) = Program::get("effects") else { return };
     let [text, left_out] = program.list();
     let printed = compare(&program, &text, |_| true);
-    // For intrinsics that belong to no target, LLVM ignores the attributes in the text.
+    // Without attributes in the text, LLVM knows all intrinsics; we know all but those of targets.
     let mut plain = String::new();
     for line in text.lines() {
         if line.starts_with("attributes ") {

@@ -10,7 +10,7 @@ use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
 use tbaa_tests::process::run;
 
-/// More ways to compile than the corpus has, with debug information: then calls need locations.
+/// Ways to compile with debug information: LLVM then requires calls to have a location.
 const DEBUG: [(&str, &[&str]); 3] = [
     ("O0", &["-O0", "-g"]),
     ("O1", &["-O1", "-g", "-Xclang", "-disable-llvm-passes"]),
@@ -22,7 +22,8 @@ fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
     run(Command::new("opt-22").arg("-disable-output").args(options).arg(file)).unwrap();
 }
 
-/// Compiles and instruments the sources, each with the next of the `ways`.
+/// Compiles each source in the next of the `ways`, instruments it, and checks that LLVM accepts it.
+/// Returns the number of checked accesses.
 fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])]) -> u32 {
     let mut sites = 0;
     let forms = [Form::Assembly, Form::Calls].into_iter().cycle();
@@ -53,7 +54,7 @@ fn lua_with_checks_is_accepted() {
     assert!(sites > 2_000, "{sites}");
 }
 
-/// `musttail`, `deoptimize` and operand bundles: calls after which only a `ret` may follow.
+/// `musttail` and `deoptimize` calls, which only a `ret` may follow, and operand bundles.
 #[test]
 fn last_calls_with_checks_are_accepted() {
     let Some(_) = Llvm::get() else { return };

@@ -1,5 +1,5 @@
 //! Ill-formed metadata: compares the verifier's verdict and rule `llvm` with LLVM 22, on modules
-//! whose nodes were damaged operand by operand.
+//! with damaged operands and on random modules.
 //!
 //! LLVM crashes, or recurses without end, on some tags that its verifier accepts. If it does so on
 //! a pair of tags in either order, our answer must be `MayAlias` in both orders.
@@ -16,7 +16,7 @@ use super::verify::well_formed;
 #[derive(Default, Debug)]
 struct Tally {
     modules: usize,
-    /// Modules on which LLVM itself crashes.
+    /// Modules on which the program that asks LLVM is killed, and not only a process that it forks.
     killed: usize,
     tags: usize,
     rejected: usize,
@@ -69,8 +69,8 @@ impl Tally {
                 let cells = [grid[i][j], grid[j][i]];
                 let mut expected = cells != [b'N', b'N'];
                 self.crashes += usize::from(cells.contains(&b'C'));
-                // LLVM treats any operand here as a type. A build with assertions stops; Debian's
-                // continues and answers from something that is not a node.
+                // In a malformed type, LLVM takes any operand for a node. A build with assertions
+                // stops there. Debian's build continues, and its answer is arbitrary.
                 if !expected && malformed && oracle.may_alias(a, b) {
                     expected = true;
                     self.undefined += 1;
@@ -120,7 +120,7 @@ fn wild_modules() {
     tally.report();
 }
 
-/// The generated graphs of the corpus: many graphs in a module, each under its own roots.
+/// Each module has 25 random graphs, with different roots.
 #[test]
 fn generated_graphs() {
     let Some(llvm) = Llvm::get() else { return };

@@ -13,7 +13,7 @@ fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     run(Command::new("opt-22").args(["-S", "-passes=verify"]).arg(file)).unwrap()
 }
 
-/// The attachments of an instruction.
+/// An instruction, its `!tbaa` tag, and whether it has a `!tbaa.struct` attachment.
 #[derive(PartialEq, Debug)]
 struct Row {
     function: u32,
@@ -22,7 +22,7 @@ struct Row {
     copy: bool,
 }
 
-/// Returns a row for each instruction that the reader lists, with or without a tag.
+/// Returns a row for each [`listed`] instruction, with or without a tag.
 fn rows(text: &[u8]) -> Vec<Row> {
     let module = tbaa_ir::read(text).unwrap();
     let row = |(_, i): (usize, &Instruction)| Row {
@@ -39,7 +39,7 @@ fn listed<'m>(module: &'m Module<'m>) -> impl Iterator<Item = (usize, &'m Instru
     all.filter(|(_, i)| i.opcode.accesses_memory() || module.pointer_span(i).is_some())
 }
 
-/// Rewrites a module in four ways, and compares what LLVM then reads.
+/// Checks a rewrite without changes, and what LLVM reads after each of three other rewrites.
 fn check(what: &str, text: &[u8]) -> usize {
     let module = tbaa_ir::read(text).unwrap();
     let before = rows(text);

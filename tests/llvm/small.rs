@@ -1,4 +1,4 @@
-//! Compares rule `llvm` with LLVM 22 on every small *universe*: some types and their tags.
+//! Compares rule `llvm` with LLVM 22 on the graphs of small *universes* (types and their tags).
 //!
 //! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared. For all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
@@ -10,14 +10,14 @@ use tbaa_tests::random::{numbers, stores};
 use tbaa_tests::small::{Shape, share, universe};
 use tbaa_tests::universe::Universe;
 
-/// The number of graphs in one module, where each is a function.
+/// The number of universes in one module, which has a function for each.
 const AT_ONCE: usize = 500;
 
 #[derive(Default, Debug)]
 struct Tally {
     tags: usize,
     rejected: usize,
-    /// Ordered pairs.
+    /// Ordered pairs of accepted tags.
     pairs: usize,
     no: usize,
     /// Pairs on which LLVM crashes.

@@ -1,5 +1,5 @@
-//! Puts random mistakes into real metadata, and reads it here and with LLVM 22. LLVM must accept
-//! each text that our reader accepts without a finding, and each text that we write.
+//! Puts random mistakes into metadata, and reads it with our reader and with LLVM 22. LLVM must
+//! accept each text that our reader accepts without a finding, and each text that we write.
 //!
 //! No mistake produces the syntax of LLVM 3 (`metadata !{...}`, typed pointers), which our reader
 //! accepts on purpose. There are no mistakes in instructions and specialised nodes either, because
@@ -18,10 +18,10 @@ use super::verify::{ask, by_hand, is_refused, module, well_formed};
 /// The number of texts that one run of LLVM reads.
 const BATCH: usize = 500;
 
-/// The number of texts that `llvm-as` reads as well, to check the program that reads all.
+/// The number of texts that `llvm-as` reads too, to check the program `verify`, which reads all.
 const ASSEMBLED: usize = 20;
 
-/// Returns the metadata of each compiled file of the corpus, and the numbers of its tags.
+/// Returns the metadata of each file of the corpus, compiled in each way, and its tags' numbers.
 fn real(llvm: &Llvm) -> Vec<(Vec<String>, Vec<String>)> {
     let files = corpus();
     let compiled = files.iter().flat_map(|file| WAYS.map(|(_, options)| llvm.clang(file, options)));
@@ -36,11 +36,11 @@ fn real(llvm: &Llvm) -> Vec<(Vec<String>, Vec<String>)> {
     metadata.collect()
 }
 
-/// Returns metadata with random mistakes, alone or with a function.
+/// Returns metadata with random mistakes, alone or with a function that uses its tags.
 fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
     let is_alone = rng.one_in(2);
     let (mut lines, tags) = match rng.below(3) {
-        // LLVM's verifier rejects some of these tags even without a mistake.
+        // On an instruction, LLVM's verifier rejects some of these tags even without a mistake.
         0 if is_alone => by_hand(),
         0 | 1 => well_formed(rng, 4),
         _ => rng.pick(real).clone(),

@@ -1,5 +1,5 @@
-//! Compares the verifier with LLVM 22's, tag by tag and message by message, on modules whose nodes
-//! were damaged at every position.
+//! Compares our verifier with LLVM 22's, tag by tag and message by message, on modules whose nodes
+//! were damaged at random positions.
 //!
 //! `TBAA_MODULES` is the number of modules, `TBAA_SEED` the first seed.
 
@@ -24,7 +24,7 @@ const EMPTY_ERRNO: &str = "!llvm.errno.tbaa = !{}\n";
 /// Instructions that may have a tag, and some that may not; `#` is replaced by a unique number.
 const INSTRUCTIONS: &str = include_str!("../fixtures/text/taggable.txt");
 
-/// Returns a module with one instruction for each of some numbered tags.
+/// Returns a module with the metadata, an instruction for each tag, and often a list of errno tags.
 pub(super) fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
     let mut out = String::from(
         "declare void @g()\ndeclare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n\
@@ -68,10 +68,10 @@ pub(super) fn well_formed(rng: &mut Rng, most: usize) -> (Vec<String>, Vec<Strin
 /// Returns a few hand-written nodes and their tags: both formats under one root, old scalars of two
 /// operands, and a union. Some of the tags are types.
 pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
-    // The last ones are ill formed from the start, because damage seldom makes such types: one that
-    // contains itself, and one of two operands that is not a scalar.
+    // The last types are ill formed from the start, because damage seldom makes such types: one
+    // contains itself, and one has only a name and a struct as operands.
     let lines = include_str!("../fixtures/text/by_hand.ll");
-    // Types are attached too, as in the scalar format and by mistake.
+    // `!2` and `!3` are types, attached like tags, as in LLVM's scalar format or by mistake.
     let tags = "!8 !9 !10 !11 !12 !13 !14 !15 !17 !19 !21 !23 !2 !3";
     (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())
 }
@@ -95,12 +95,12 @@ struct Tally {
     rejected: usize,
     /// Tags on which LLVM's verifier crashes.
     crashes: usize,
-    /// Tags that are rejected here for an offset that is too wide, and by LLVM for another reason
-    /// or not at all.
+    /// Tags that are rejected here, and by LLVM for another reason or not at all, in modules with
+    /// an integer of more than 64 bits.
     wide: usize,
     /// Tags that are rejected here, and on which LLVM reads a node where there is none.
     undefined: usize,
-    /// Modules whose verdict depends on the order of tags, and differs from their tags' verdicts.
+    /// Modules whose verdict by LLVM does not follow from our verdicts on their tags.
     explained: usize,
     rules: std::collections::BTreeMap<Rule, usize>,
 }
@@ -145,7 +145,7 @@ impl Tally {
                 self.wide += 1;
                 continue;
             }
-            // After a size-aware scalar, LLVM continues with operand 0, and reads it as a node.
+            // LLVM reads operand 0 of a size-aware scalar as its parent, even if it is no node.
             if !alike && ours == Err(Rule::FieldType) {
                 self.undefined += 1;
                 crashed = true;
@@ -166,7 +166,7 @@ impl Tally {
     }
 }
 
-/// Checks that `verify` reports exactly the tags that `check` rejects.
+/// Checks that `verify` reports each rule that `check` finds broken, or none if none is broken.
 fn reports_agree(
     seed: usize,
     source: &str,
@@ -199,7 +199,7 @@ fn reports_agree(
     }
 }
 
-/// Returns whether a text is refused here, or has a finding.
+/// Returns whether our reader refuses a text, or `verify` or `lint` has a finding in it.
 pub(super) fn is_refused(source: &str) -> bool {
     let text = source.as_bytes();
     tbaa_ir::read(text).map_or(true, |module| {
@@ -265,7 +265,7 @@ fn damaged_modules() {
     assert!(rejected > 0 && rejected < tags && unreadable < count / 4);
     if count >= 2_000 {
         for &rule in Rule::ALL.iter().filter(|&&rule| rule < Rule::CopyOperandCount) {
-            // The list of errno's tags is no tag, and is not counted.
+            // `ErrnoEmpty` is about the list of errno tags, and `rules` counts tags alone.
             assert!(rule == Rule::ErrnoEmpty || rules.contains_key(&rule), "{rule:?} never broken");
         }
     }

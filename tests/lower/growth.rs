@@ -1,7 +1,7 @@
 //! The time that it takes to lower one more record (*shape*) after many others.
 //!
 //! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture` prints
-//! the time for each shape. `crates/tbaa-lower/src/batch.rs` tests how many accesses are examined.
+//! mean times for a shape. `crates/tbaa-lower/src/batch.rs` tests how many accesses are examined.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::programs::runtime;
 use tbaa_tests::setting;
 
-/// Returns a record and the paths of its accesses. They form a forest, so that no answer is lost.
-/// With `knot`, `two.a`, `one.a`, `two.b`, `one.b` overlap in a chain, which no forest expresses.
+/// Returns a record and the paths of its accesses. Without `knot`, no two accesses overlap. With
+/// it, `two.a`, `one.a`, `two.b`, `one.b` overlap in a chain, which tags cannot express.
 fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
     let types = ["int", "double", "void *", "short", "float", "int *"];
     let mut record = Record::structure(format!("Shape{at}"));
@@ -32,7 +32,7 @@ fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
     (record, paths)
 }
 
-/// Adds shapes one by one. Returns the mean time for a shape in each tenth of them.
+/// Adds shapes one by one. Returns the mean time for a shape in each tenth, and the lowering.
 fn grow(shapes: usize, scopes: bool, knot: bool) -> (Vec<Duration>, Lowering) {
     let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
@@ -72,7 +72,7 @@ fn shapes_one_by_one() {
     }
 }
 
-/// Lowers the tags of `TBAA_CLASSES` / 4 records at once, except the last 20: these one by one.
+/// Lowers all but 20 tags of `TBAA_CLASSES` / 4 records at once, and then these 20 one by one.
 #[test]
 fn many() {
     let structs = setting("TBAA_CLASSES", 2_000) / 4;

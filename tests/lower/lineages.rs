@@ -20,9 +20,9 @@ use tbaa_tests::universe::Universe;
 struct Use {
     /// The lineage that made the tag; `CLANG` for clang.
     lineage: usize,
-    /// For an access by clang: bit `n` is set if lineage `n` knows of it.
+    /// For an access by clang: bit `n` is set if lineage `n` was told of the accessed record.
     told: u8,
-    /// The access in the declarations of all lineages together.
+    /// The access, with a tag of [`Program::source`].
     access: Access,
     /// The access's tag in the linked program.
     tag: Option<TagId>,
@@ -78,7 +78,7 @@ struct Lineage {
 
 impl Lineage {
     /// Lowers the accesses of some paths, a random number at a time. `private` returns whether the
-    /// memory of a tag belongs to this lineage alone.
+    /// memory of a tag is private.
     fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
         let paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
         let order = rng.shuffled(paths.len());
@@ -101,7 +101,7 @@ impl Lineage {
     }
 }
 
-/// Returns all paths of declared types, whole records included.
+/// Returns all paths of declared types, and whole records; and every seventh also as immutable.
 fn paths(types: &Declarations) -> Vec<String> {
     let mut paths = access_paths(types, |_| true);
     paths.extend(types.records().map(|record| types.display(record)));
@@ -117,7 +117,7 @@ impl Program {
         let parts = records.names().count();
         let count = 2 + rng.below(3);
         let forked = rng.one_in(2);
-        // If `mixed`, one lineage has private memory: all records that are not shared.
+        // If `mixed`, all records that are not shared are private memory.
         let mixed = rng.one_in(2);
         let shared_parts: Vec<bool> = (0..parts).map(|_| !mixed || rng.one_in(2)).collect();
         let all = records.declare(Target::x86_64(), |_| true).unwrap();
@@ -143,7 +143,7 @@ impl Program {
                 None => {
                     let types = records.declare(Target::x86_64(), |at| wanted[at]).unwrap();
                     let mut source = Graph::new();
-                    // The records that others access by name, and of which this lineage is told.
+                    // `by_name`: clang accesses the record by name, and this lineage is told so.
                     let told: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);
@@ -184,7 +184,7 @@ impl Program {
             let mut given = std::mem::take(&mut lineage.given);
             given.dedup();
             for (path, size, private) in given {
-                // A lineage that was forked may not grow, so it may have no tag for this path.
+                // Tags are looked up, not lowered: a lineage that was forked must not grow.
                 let tag = lineage.rfc.tag(&mut lineage.source, &path).unwrap();
                 let of =
                     |tag: TagId| size.map_or(tag.into(), |size| Access::from(tag).with_size(size));
@@ -217,9 +217,9 @@ impl Program {
         self.linked.sink_mut().mark_tag(node)
     }
 
-    /// Asks LLVM about each pair with an access by a lineage. Returns the number of pairs, of those
-    /// that the rule separates, of those that LLVM separates too, and of those that LLVM would
-    /// separate if clang had compiled everything.
+    /// Asks LLVM about each pair that [meets](Use::meets). Returns the number of these pairs, and
+    /// of those that the rule separates. Of the latter, it returns how many LLVM separates too, and
+    /// how many LLVM would separate if clang had compiled everything.
     fn check(&self, llvm: &Llvm, seed: u64) -> [usize; 4] {
         let oracle = Oracle::new(&self.source, AliasRule::Union);
         let both = self.uses.iter().flat_map(|one| [one.tag, one.clang]);
@@ -271,8 +271,8 @@ fn llvm_agrees_on_linked_lineages() {
     assert!(kept * 2 > by_clang, "shared memory has tags that say something");
 }
 
-/// Members that overlap without a union: LLVM follows only one of them, so clang's path to a byte
-/// does not pass the other.
+/// Two members at one offset: LLVM follows only one of them, so for LLVM the path to a byte does
+/// not pass through the other member.
 #[test]
 fn members_that_overlap() {
     let mut linked = Emitter::new(Graph::new());

@@ -22,7 +22,7 @@ pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Ve
     rows
 }
 
-/// Asserts that LLVM is right on each pair with a lowered access, and returns the number of pairs.
+/// Asserts that LLVM is sound on each pair with a lowered access, and returns the number of pairs.
 fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
     let (all, ours) = program.accesses();
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();
@@ -74,7 +74,7 @@ fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, u
 }
 
 /// Returns a module with a store for each tag of a random lowering, ours and clang's; the number of
-/// pairs with one of ours; and the pairs that may be `NoAlias`.
+/// pairs with one of ours; and the pairs for which `NoAlias` is sound.
 fn tagged(way: Way, seed: u64) -> (String, usize, BTreeSet<(usize, usize)>) {
     let program = Program::new(way, seed, seed.is_multiple_of(2));
     let (all, ours) = program.accesses();
@@ -94,7 +94,7 @@ fn tagged(way: Way, seed: u64) -> (String, usize, BTreeSet<(usize, usize)>) {
     (module_of(program.lowering.graph(), all.iter().map(|&(_, tag)| tag)), pairs, right)
 }
 
-/// Compares LLVM 22, 19 and 14, through `opt`, on a tenth of the pairs.
+/// Checks the answers of LLVM 22, 19 and 14, through `opt`, on a tenth of `TBAA_PAIRS` pairs.
 #[test]
 fn older_llvms_agree() {
     let Some(_) = Llvm::get() else { return };

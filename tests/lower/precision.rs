@@ -16,8 +16,9 @@ use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
 use tbaa_tests::process::{crate_folder, text_of};
 
-/// The numbers of accesses, of `NoAlias` pairs by rule `union`, and of those that LLVM finds by
-/// clang's tags, and if clang's code accesses everything (open), scalars (mixed), nothing (closed).
+/// The numbers of accesses, of `NoAlias` pairs by rule `union`, and of those pairs that LLVM finds
+/// by clang's tags, and by lowered tags if clang's code accesses everything (open), only scalars
+/// (mixed) or nothing (closed).
 type Row = [u64; 6];
 
 fn print(name: &str, [accesses, no_alias, kept @ ..]: Row) {

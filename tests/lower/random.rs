@@ -109,8 +109,8 @@ impl Program {
         (all, ours)
     }
 
-    /// Returns whether our access `a` may share memory with number `j` of all accesses: clang's
-    /// code reaches private memory only by `char`.
+    /// Returns whether our access `a` may share memory with number `j` of [`Program::accesses`]:
+    /// clang's code, whose first access is number `ours`, reaches private memory only by `char`.
     pub(crate) fn meets(&self, a: Access, j: usize, ours: usize) -> bool {
         j <= ours || !a.tag.is_some_and(|tag| self.private.contains(&tag))
     }
@@ -136,7 +136,7 @@ fn lower(
     }
 }
 
-/// Returns random records with members of all kinds that C has.
+/// Returns 3 to 7 random records with members of many types.
 pub(crate) fn records(rng: &mut Rng) -> generate::Program {
     let count = 3 + rng.below(5);
     generate::Program::new(rng, count, Taste { int128: true, elements: 3, members: 5 })

@@ -35,7 +35,7 @@ fn link(name: &str, modules: &[String]) -> PathBuf {
     linked
 }
 
-/// Returns the number of loads in a function of the optimised text, after a label.
+/// Returns the number of loads of `i32` in a function of the optimised text, after a label.
 fn loads(optimised: &str, function: &str, label: &str) -> usize {
     let start = optimised.find(&format!(" @{function}(")).expect(function);
     let body = optimised[start..].split("\n}").next().unwrap();
@@ -43,7 +43,7 @@ fn loads(optimised: &str, function: &str, label: &str) -> usize {
     body.lines().filter(|line| line.contains(" = load i32")).count()
 }
 
-/// Loads a stored lowering. Returns it, an oracle on its source graph, and a tag of that graph.
+/// Loads a stored lowering. Returns it, an oracle on its source graph, and the graph's tag `index`.
 fn resumed(saved: Saved<'static>, index: usize) -> (Lowering, Oracle, TagId) {
     let (lowering, source) = Lowering::load(saved).unwrap();
     let tag = source.tag_at(index).unwrap();
@@ -101,8 +101,8 @@ fn linked_modules() {
     };
     let by = [("U.f", f), ("*int", int)];
 
-    // Two independent *lineages* (lowerings with a root each): `here` lowers `U.f`, and `there`
-    // `int`, and both nodes come first below their root.
+    // Two independent *lineages* (lowerings with a root each): `here` lowers `U.f` first, and
+    // `there` lowers `*int` first, so each of the two is the first node below its root.
     let (here, there) = (lowering(Options::new(), &[f, count]), lowering(Options::new(), &[int]));
     let modules = [module(HERE, &here, &by), module(THERE, &there, &by)];
     let (optimised, printed) = optimise_and_run("lineages", &modules);
@@ -153,7 +153,7 @@ fn linked_modules() {
         }
     }
 
-    // The fingerprint in the root distinguishes two lowerings with the same names.
+    // Without the fingerprint in the root's name, LLVM takes two lowerings for one.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
         let text = module(program, lowering, by);
         let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Everything that reads texts gets hostile ones, on a stack of 256 KiB. It must return an answer
-//! or an error.
+//! Hostile texts are read and checked on a stack of 256 KiB. The result must be an answer or an
+//! error.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

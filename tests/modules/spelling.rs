@@ -1,17 +1,17 @@
 //! The same program, spelled in another way, gets the same answers.
 //!
-//! A module is spelled in another way, and each analysis must find the same as before, except for
-//! names and lines. A finding is identified by its access's position in the module, which no
-//! spelling changes.
+//! Each analysis must give the same results for both spellings, except for names and lines. A
+//! finding is identified by its access's position in the module, which no spelling changes. Where
+//! the table does not say "same", it says what differs, or why.
 //!
 //! | spelling | functions | blocks | lint | tag | instrument |
 //! |---|---|---|---|---|---|
 //! | numbers for names | same | same | same | types have no names | same |
 //! | bitcode | same | same | same | same | same |
 //! | blocks cut by a `br` | more instructions | same | same | same | same |
-//! | casts of no effect | more instructions | same | same | same | reads in between are told apart |
+//! | casts of no effect | more instructions | same | same | same | some checks differ |
 //! | address space 1 | same | same | same | types are named by their members | memory there gets no checks |
-//! | opaque for typed pointers | fewer casts | same | a cast pointer's pointee names a struct | the indices say less | typed pointers are refused |
+//! | opaque for typed pointers | fewer casts | same | typed pointers name a struct | opaque ones show fewer types | typed pointers are refused |
 
 use tbaa_check::blocks::{Event, Judge, Wanted};
 use tbaa_check::lint::{self, lint};
@@ -166,7 +166,7 @@ fn checks(module: &Module<'_>) -> Vec<String> {
     names.map(|(_, it)| it.split('(').next().unwrap().to_owned()).collect()
 }
 
-/// Returns the analyses that a spelling may change, by the table above.
+/// Returns the analyses that a spelling may change, by the table at the top of this file.
 fn skipped(spelling: Spelling) -> &'static [&'static str] {
     match spelling {
         Spelling::Numbered => &["tag"],
@@ -244,7 +244,7 @@ fn typed_pointers_made_opaque() {
     println!("{count} modules of typed pointers");
 }
 
-/// The answers on one call and one store are the same in several spellings.
+/// The blocked loads of a program are the same in each spelling of its pointers.
 #[test]
 fn a_pointer_is_one_in_each_spelling() {
     cases::check("spelling.txt", |_, texts| {

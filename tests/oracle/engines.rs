@@ -1,5 +1,5 @@
-//! Compares the answers of all engines on specs, regressions, compiled C and C++, and generated
-//! graphs.
+//! Compares the answers of all engines (ways to compute answers) on specs, regressions, compiled C
+//! and C++, and generated graphs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ fn compiled_programs() {
     let Some(llvm) = Llvm::get() else { return };
     let mut compared = Compared::default();
     for source in corpus() {
-        // Optimized code has fewer tags, and no new ones.
+        // The other ways optimise: the code then has fewer tags, and no new ones.
         for (way, options) in &WAYS[..2] {
             let module = tbaa_ir::read(llvm.clang(&source, options)).unwrap();
             let tags: Vec<_> = module.graph().tags().take(60).collect();

@@ -49,7 +49,7 @@ fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &
     masks
 }
 
-/// Masks of random accesses, some with sizes of their own, are exact, or sound with few bits.
+/// Masks of random accesses are exact if there are enough bits, and otherwise sound.
 #[test]
 fn masks_say_what_the_oracle_says_in_random_worlds() {
     let (mut runs, mut met, mut capped) = (0, 0, 0);
@@ -125,7 +125,7 @@ fn what_needs_too_much_is_refused_and_tables_do_not_meet() {
     let refused = oracle.masks(vec![tags[0]; 4097], 64).map(drop);
     assert_eq!(refused, Err(MasksError::TooManyAccesses(4097)));
 
-    // These tags need more bits than the search for pairs examines, and their weights overflow.
+    // These tags need 24 * 24 = 576 bits, and the sum of their weights overflows.
     let (graph, mut tags) = roots(24);
     tags.iter_mut().for_each(|tag| tag.1 = u64::MAX);
     let oracle = Oracle::new(&graph, AliasRule::Llvm);

@@ -1,4 +1,4 @@
-//! Compares the union rules with their naive definition on every small *universe* (types and tags).
+//! Compares the union rules with their naive definition on small *universes* (types and tags).
 //!
 //! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared. For all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test oracle small -- --nocapture`.
@@ -66,8 +66,8 @@ fn size_aware() {
 
 #[test]
 fn no_graph_is_left_out() {
-    // One type is a scalar. A second is a scalar under the root or the first, or has one of 19
-    // lists of fields.
+    // The first type is a scalar. The second is a scalar under the root or under the first, or has
+    // one of 19 lists of fields.
     assert_eq!(graphs(1, false, 1, 0).len(), 1);
     assert_eq!(graphs(2, false, 1, 0).len(), 2 + 19);
     assert_eq!(orders(4).len(), 24);

@@ -5,7 +5,7 @@ use tbaa::{AliasRule, Oracle};
 use tbaa_tests::universe::Universe;
 
 /// A path shows one byte, a range of bytes, or a range that repeats. A field is shown as an array
-/// if it contains more than one object, or is a flexible array.
+/// if it contains more than one element, or is a flexible array.
 #[test]
 fn paths_name_arrays_and_bytes() {
     let (mut u, root, [int]) = Universe::of_scalars(true, 4, ["int"]);
@@ -31,7 +31,7 @@ fn paths_name_arrays_and_bytes() {
     );
 }
 
-/// `union { struct { int x; float y; } a[n]; struct { float p; int q; } b[n]; }`.
+/// `union { struct { int x; float y; } a[n]; struct { float p; int q; } b[n]; }`, `n` = 10^9.
 #[test]
 fn a_division_tells_elements_apart() {
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);

@@ -91,7 +91,7 @@ fn a_replica_answers_as_the_oracle_did() {
             assert_alike(reader.oracle(), &oracle);
             readers.push(reader);
             then.push(oracle.graph().clone());
-            // An old reader catches up in some steps, so that its replica can be used again.
+            // Sometimes an old reader catches up, so that its replica (copy) can be used again.
             if step % 2 == 0 {
                 let first = readers.len() / 2;
                 assert!(readers[first].catch_up());
@@ -260,8 +260,8 @@ fn soak() {
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
-            // 512 KiB more are allowed for the answers that oracles cache. The measured amounts may be
-            // too small, because this thread frees memory that readers have allocated.
+            // 512 KiB more are allowed for the answers that oracles cache. The measured amounts may
+            // be too small, because this thread frees memory that readers have allocated.
             let remembered = f64::from(1 << 19) / report.parts[9].tags as f64;
             assert!(bytes[9] < 3.0 * least + remembered, "{bytes:?}");
             assert!(report.parts.iter().all(|part| part.replicas <= readers + 2));

@@ -32,7 +32,8 @@ const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
 
 const PAIR: &str = r#"Struct(name: "Pair", members: [Field("first", "int")])"#;
 
-/// Returns the message about a marked text, if its position is that of the mark.
+/// Returns the message about a marked text, without the position if that is the mark's. Returns an
+/// empty string if the text has no error.
 fn said(marked: &str) -> String {
     let at = marked.find(MARK).unwrap_or_else(|| panic!("no mark in {marked}"));
     let line = marked[..at].matches('\n').count() + 1;

@@ -1,14 +1,14 @@
 //! Test cases in files: inputs and expected outputs.
 //!
 //! A line `=== TITLE` begins a case. Lines `---` separate several inputs, and a line `==>` precedes
-//! the expected output. The text before the first case is for readers. `TBAA_FIXTURES=overwrite`
-//! writes the present outputs: look at the difference before you commit it.
+//! the expected output. The text before the first case is for human readers. With
+//! `TBAA_FIXTURES=overwrite`, [`check`] writes the actual outputs to the file instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the path of a file under `tests/fixtures`, the text before its first case, and the
-/// title, input and expected output of each case.
+/// title, inputs (as one text) and expected output of each case.
 fn read(file: &str) -> (PathBuf, String, Vec<[String; 3]>) {
     let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -22,8 +22,8 @@ fn read(file: &str) -> (PathBuf, String, Vec<[String; 3]>) {
     (path, before, cases.map(case).collect())
 }
 
-/// Panics unless `run`, which gets a case's title and parts, returns the expected output for each
-/// case of a file under `tests/fixtures`.
+/// Calls `run` with the title and the inputs of each case of a file under `tests/fixtures`, and
+/// panics if an output is not the expected one. `TBAA_FIXTURES=overwrite` writes them instead.
 pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
     let (path, before, cases) = read(file);
     let mut ours = before.trim_end().to_owned() + "\n";

@@ -5,7 +5,7 @@ use crate::Rng;
 /// Bytes that have a meaning in `.ll` text.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
-/// Changes, adds, copies or removes up to four bytes or parts of a text.
+/// Applies one to four random edits: each changes, inserts, copies or removes up to 30 bytes.
 pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     for _ in 0..1 + rng.below(4) {
         if text.is_empty() {
@@ -24,7 +24,7 @@ pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
                 let part = text[from..end].to_vec();
                 text.splice(at..at, part);
             }
-            // Changes a number, which makes references to the wrong node, and cycles.
+            // Usually changes a digit, so that a reference names a wrong node, or forms a cycle.
             _ => {
                 let digit = text[at..].iter().position(u8::is_ascii_digit);
                 text[at + digit.unwrap_or(0)] = b'0' + rng.below(10_u8);
@@ -33,18 +33,18 @@ pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// Texts to put in an operand's place, valid and invalid ones.
+/// Valid and invalid texts of operands, separated by `|`.
 const OPERANDS: &str = "null|!\"s\"|!{}|!0|!1|!5|!9|!99|!{!0, i64 0}|!{!0, 0}|i64 0|i64 8|i64 -8|i64 00|i32 4|i1 true|\
     i1 1|i128 8|i64 u0x8|i8 300|ptr null|ptr @f|double 1.0|float 2.5|i64 undef|!DIFile(filename: \"a\", directory: \"\")|\
     0|-8|8|0x8|1.5|u0x8|true|x|i64|i0 0|i64 true|i64 0x8|i64 0 8|i64 %p|%p|@f|ptr @g|double 1|float 0.1|undef|void|\
     distinct !{}|!x|i64 i64|!!0|! 0|!\"s\" !0|";
 
-/// Texts to put in a token's place.
+/// Texts of tokens, separated by `|`.
 const TOKENS: &str =
     "!|{|}|,|=|;|null|distinct|i1|i32|i64|0|1|-8|x|\"s\"|!\"s\"|!{}|!0|!1|!5|!99|i64 0|\n";
 
-/// Makes a few mistakes in the lines of a text of metadata: in operands, in tokens, in lines,
-/// and seldom in bytes.
+/// Applies one or two random edits to lines of metadata: to operands, tokens or whole lines. One
+/// call in 16 also calls [`bytes`].
 pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     let pool: Vec<&str> = OPERANDS.split('|').collect();
     for _ in 0..1 + rng.below(2) {
@@ -78,8 +78,8 @@ pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     text
 }
 
-/// Inserts `new` before a place, or removes, exchanges or replaces the operand there. Operands
-/// before `first` stay.
+/// Inserts `new` at index `place`, or removes or replaces the operand there, or swaps it with
+/// another at index `first` or later. `place` is at least `first`.
 fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize, new: String) {
     match rng.below(4) {
         0 => operands.insert(place, new),
@@ -94,15 +94,15 @@ fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize,
 }
 
 /// An offset of more than 64 bits. LLVM calculates with it. This library rejects it, because no
-/// object has such a byte.
+/// memory object is that large.
 pub const WIDE: &str = "i128 36893488147419103232";
 
 /// Operands that tags and types seldom or never have. LLVM crashes on some.
 const ODD: [&str; 9] =
     ["i1 true", "!\"string\"", "i64 -8", "i128 8", WIDE, "ptr null", "double 1.0", "!{}", "null"];
 
-/// Changes a few operands of the nodes `!0`, `!1` and so on, which are on a line each. If `is_gentle`,
-/// no node becomes empty, and tags keep their first operand, without which LLVM's reader crashes.
+/// Makes up to four edits to operands of nodes; `lines[i]` defines node `!i`. If `is_gentle`, no
+/// node becomes empty, and tags keep their first operand, without which LLVM's reader crashes.
 pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
     for _ in 0..rng.below(4) + usize::from(is_gentle) {
         let which = rng.below(lines.len());
@@ -116,7 +116,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
         let at = first + rng.below(operands.len() + 1 - first);
         let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
         let new = match rng.below(16) {
-            // Half of the integers stay integers, so that later rules are reached.
+            // Half of the `i64` operands stay `i64`, so that fewer nodes are malformed at once.
             _ if is_int && rng.one_in(2) => format!("i64 {}", 4 * rng.below(6)),
             0..=2 => other,
             3 => format!("!{which}"),
@@ -133,7 +133,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
     }
 }
 
-/// Returns the line with one token deleted, doubled, exchanged or replaced.
+/// Returns the line with one token deleted, doubled, swapped, inserted or replaced.
 fn in_tokens(rng: &mut Rng, line: &str) -> String {
     let pool: Vec<&str> = TOKENS.split('|').collect();
     let mut all: Vec<&str> = Vec::new();
@@ -166,7 +166,7 @@ fn operands(line: &str) -> Option<(&str, Vec<String>)> {
     Some((head, list.map(str::to_owned).collect()))
 }
 
-/// Returns the line of a node with other operands, now and then made distinct.
+/// Returns a node's line: `head` and `operands`. In one call of 8 the node becomes `distinct`.
 fn node(rng: &mut Rng, head: &str, operands: &[String]) -> String {
     let distinct = if rng.one_in(8) && !head.contains("distinct") { "distinct " } else { "" };
     let (number, rest) = head.split_once("= ").unwrap();

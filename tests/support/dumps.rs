@@ -18,14 +18,14 @@ pub fn check(module: &Module<'_>) -> String {
         let Some(number) = numbering.get(node) else { continue };
         assert!(seen.insert(number), "!{number} is two nodes\n{dump}");
         assert_eq!(numbering.node(number), Some(node));
-        // The number means the same node as in the text, or an additional one.
+        // If the text lacks the number, it comes after the text's numbers, if any are free there.
         match module.node(number) {
             Some(of_text) => assert_eq!(module.number_of(of_text), Some(number), "\n{dump}"),
             None => assert!(module.next_number().is_none_or(|next| number >= next), "\n{dump}"),
         }
         let of_dump = again.node(number).unwrap_or_else(|| panic!("!{number} is lost\n{dump}"));
         let whole = write_two(graph, node, node);
-        // A comment in the text marks an operand that the dump replaces by null.
+        // ` ; ` in `whole` begins a comment on an operand that the dump replaces by `null`.
         if !whole.contains(" ; ") {
             assert_eq!(write_two(again.graph(), of_dump, of_dump), whole, "!{number} in\n{dump}");
         }

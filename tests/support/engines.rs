@@ -13,10 +13,10 @@ use tbaa::{
 /// Sizes that accesses get in place of their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
-/// The largest offset for the naive definition, which adds offsets in 64 bits.
+/// The largest field offset for the naive definition, which adds offsets in 64 bits.
 const FARTHEST: u64 = 1 << 48;
 
-/// The most paths that the naive definition compares on one graph.
+/// The most combinations of paths that the naive definition compares on one graph.
 const COMPARISONS: usize = 1 << 23;
 
 /// The most paths from a type that the naive definition lists.
@@ -28,18 +28,18 @@ pub struct Compared {
     pub pairs: usize,
     /// The pairs with the answer `NoAlias`.
     pub no: usize,
-    /// Answers of the naive definition.
+    /// The pairs that the naive definition answered, too.
     pub naive: usize,
-    /// Answers of graphs grown in batches.
+    /// The pairs compared with graphs grown in batches.
     pub grown: usize,
 }
 
 impl Compared {
-    /// Queries every engine on all pairs of some tags by all rules, and panics where two differ.
+    /// Queries every engine on all pairs of `tags` by all rules, and panics where two differ.
     ///
-    /// The engines are the index (`alias`), the definition (`explain`), accesses with sizes, matrix
-    /// and rows, classes, a clone, a graph grown in batches (`update`), and for few well-formed
-    /// types the naive definition.
+    /// The engines are the index ([`Oracle::may_alias`]), the definition ([`Oracle::explain`]),
+    /// [`Vicinity`], [`Oracle::matrix`], [`Oracle::row`], [`Oracle::classes`], a clone, a graph
+    /// grown in batches and its replica. For few paths, [`Naive`] checks the union rules.
     pub fn every_engine(&mut self, what: &str, graph: &Graph, tags: &[TagId]) {
         let naive = universe_of(graph, tags);
         let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
@@ -84,7 +84,7 @@ impl Compared {
                     let other = Access::from(b).with_size(SIZES[(2 * i + 3 * j + 1) % SIZES.len()]);
                     let both_sized = oracle.may_alias(sized, other);
                     agree("two accesses with sizes", i, j, explained(sized, other, both_sized));
-                    // `--cfg tbaa_self_check` compares it with the definition.
+                    // With `--cfg tbaa_self_check`, `most_generic` itself checks its result.
                     let generic = oracle.most_generic(a, b);
                     let is_own = i != j || rule != AliasRule::Llvm || generic == graph.tag(a).ok();
                     agree("the most generic tag", i, j, is_own);
@@ -161,7 +161,7 @@ impl Compared {
 }
 
 /// Builds an equal graph, a few nodes at a time, with queries after each batch. Returns its oracle
-/// and each node's new id. `None` if types form cycles.
+/// and each node's new id. `None` if a node refers to a later one.
 pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
@@ -197,7 +197,7 @@ pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeI
     Some((oracle, ids))
 }
 
-/// Adds a graph's next node to another graph; `ids` are the new ids of the earlier nodes.
+/// Copies `node` to another graph. `ids` has the new ids of all earlier nodes, and gets this one's.
 pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeId>) {
     let operands = from.operands(node).map(|operand| match operand {
         Operand::Node(other) if other == node => DraftOperand::Member(0),
@@ -209,7 +209,7 @@ pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeI
 }
 
 /// Returns whether an explanation is sound: its paths are connected and start from one type, and
-/// they share bytes exactly if its clause is `Overlap`.
+/// their bytes, where both are known, overlap exactly if its clause is `Overlap`.
 fn is_explained(why: &Explanation) -> bool {
     let Some(comparison) = &why.comparison else { return why.clause != Clause::Limit };
     for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
@@ -225,7 +225,7 @@ fn is_explained(why: &Explanation) -> bool {
     meet == (why.clause == Clause::Overlap) && (!meet || comparison.apart.is_none())
 }
 
-/// Returns the intervals of a range. Those of a flexible array end after 4,000 bytes.
+/// Returns the half-open byte intervals of a range; an endless array is listed for 4,000 bytes.
 fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     let mut starts = vec![range.start];
     for repeat in &range.repeats {
@@ -239,8 +239,8 @@ fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
-/// Returns the graph's types as plain data, and its tags, if the naive definition can answer for
-/// them: one format, complete operands, and not too many paths.
+/// Returns the graph's types and tags as plain data, or `None` unless the types have one format,
+/// complete operands and ascending offsets. A tag is `None` if malformed or of too many paths.
 fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<universe::Tag>>)> {
     let mut place = vec![None; graph.node_count()];
     let mut types = Vec::new();
@@ -259,7 +259,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
             None => None,
         };
         let (mut fields, mut count) = (Vec::new(), 1_u64);
-        // Graphs with descending offsets are left out: they are for the verifier.
+        // The naive definition needs ascending offsets.
         let mut last = 0;
         for field in node.fields().filter(|_| !scalar && !root) {
             let inner = place[field.ty.node().index()]?;
@@ -277,7 +277,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
-        // Tags of a type with more paths are not compared, so its fields are not needed.
+        // Tags of a type with more than `MOST_PATHS` are not compared: it needs no fields.
         fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),
@@ -300,7 +300,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
     Some((Universe { sized, types, tags: Vec::new() }, tags))
 }
 
-/// Returns the answers on all pairs of tags, by all rules.
+/// Returns, for each rule, whether the tags of each ordered pair may alias.
 pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
     let by_rule = |rule| {
         let oracle = Oracle::new(graph, rule);

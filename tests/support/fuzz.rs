@@ -44,10 +44,10 @@ pub const TARGETS: [Target; 9] = [
     ("lower", lower),
 ];
 
-/// The number of tags that are queried for one input.
+/// The most tags that are queried for one input.
 const TAGS: usize = 12;
 
-/// Queries some tags by all rules. Checks that a tag that LLVM rejects may alias everything.
+/// Queries some tags by all rules. By rule `llvm`, a tag that LLVM rejects must alias every tag.
 fn ask(graph: &Graph) {
     let tags: Vec<TagId> = graph.tags().step_by(graph.tag_count() / TAGS + 1).collect();
     let mut verifier = Verifier::new(graph);
@@ -70,8 +70,8 @@ fn ask(graph: &Graph) {
     }
 }
 
-/// Returns all findings in a module with every lint on. Checks that each finding has a position in
-/// the text, and that findings about the graph alone have none.
+/// Returns what every lint and the verifier find in a module. Checks that each finding has a
+/// position in the text, and that findings about the module's graph alone have none.
 pub fn findings(module: &Module<'_>) -> Vec<Diagnostic> {
     let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
@@ -177,10 +177,10 @@ pub fn module(data: &[u8]) {
     }
 }
 
-/// Checks the loops of a function by their definition: a header, and all blocks that reach a back
-/// edge's block without the header. A back edge goes to a block that dominates its start.
+/// Checks the natural loops of a function. A back edge goes to a header that dominates its source.
+/// The loop is the header and all blocks that reach such a source without passing the header.
 fn loops(flow: &Flow, blocks: usize) {
-    /// A function with more blocks takes too long.
+    /// In a function with more blocks, the loops are not checked, because it takes too long.
     const MOST: usize = 200;
     let ends =
         |header: usize| flow.before(header).filter(move |&before| flow.dominates(header, before));
@@ -219,7 +219,7 @@ fn link(graph: &Graph) {
     tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
 }
 
-/// Reads a RON spec. If it loads, it is queried, and written so that it loads again.
+/// Reads a RON spec, queries and writes it. If the result loads, it must have as many tags.
 pub fn spec(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let Ok(built) = Spec::load(source) else { return };
@@ -231,8 +231,8 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// Reads LLVM's types and data layouts. Printed types read back equal, and merging does not depend
-/// on the order.
+/// Reads LLVM's types and data layouts. Printed types read back as equally many structs, and
+/// merging does not depend on the order of the contexts.
 pub fn types(data: &[u8]) {
     let mut parts = data.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();
@@ -393,7 +393,7 @@ fn nth<T>(list: &[T], index: u8) -> Option<&T> {
     list.get(usize::from(index).checked_rem(list.len())?)
 }
 
-/// Performs a call; `None` if the builder refuses it.
+/// Performs a call. `None`: it is a query, an operand does not exist, or it is refused.
 fn make(
     graph: &mut Graph,
     call: &Call,
@@ -458,7 +458,7 @@ fn make(
     made.ok().map(|ty| types.push(ty))
 }
 
-/// Returns a random universe (types and tags); each eight bytes seed one part of it.
+/// Returns a random universe (types and tags); each of the first four groups of 8 bytes is a seed.
 fn universe(data: &[u8]) -> Universe {
     let seed = |bytes: &[u8]| bytes.iter().fold(0, |seed, &byte| seed << 8 | u64::from(byte));
     let mut seeds = data.chunks(8).map(seed);

@@ -67,8 +67,8 @@ pub enum What {
     Bits,
     /// Stores a complex number, for which clang has no tag.
     Complex,
-    /// Copies a struct or union. With bit-fields, the old format lists storage units, which depend
-    /// on clang.
+    /// Copies a struct or union. `bits`: it contains bit-fields, for which `!tbaa.struct` lists
+    /// storage units that clang chooses.
     Copy { bits: bool },
 }
 
@@ -76,10 +76,10 @@ pub enum What {
 pub struct Access {
     /// The path in declarations.
     pub path: String,
-    /// The expression in C, from a global variable on.
+    /// The expression in C, which begins with a global variable.
     pub lvalue: String,
     pub what: What,
-    /// True if C's `offsetof` accepts it.
+    /// True if C's `offsetof` accepts the path.
     pub has_offset: bool,
 }
 
@@ -103,7 +103,7 @@ const BITS: [(&str, u64); 7] = [
     ("_Bool", 1),
     ("enum Plain", 32),
 ];
-/// Vectors: the element type, the number of elements, and the bytes of each.
+/// Vectors: the element type, the number of elements, and the bytes of an element.
 const VECTORS: [(&str, u64, u64); 4] =
     [("float", 4, 4), ("int", 2, 4), ("short", 16, 2), ("double", 2, 8)];
 
@@ -119,7 +119,7 @@ impl Program {
     }
 
     /// Returns an unnamed record whose members' names begin with `prefix`, because members of
-    /// anonymous records share one namespace. `#pragma pack` applies to everything inside a record.
+    /// anonymous records share one namespace. An outermost record's `#pragma pack` applies in it.
     fn record(&self, rng: &mut Rng, prefix: &str, depth: u64, pack: Option<u64>) -> CRecord {
         let union = rng.one_in(4);
         let [packed, may_alias] = [8, 10].map(|times| rng.one_in(times));
@@ -248,7 +248,7 @@ impl Program {
         self.records.iter().map(|record| (&*record.name, c_name(record)))
     }
 
-    /// Returns an access to each member, and to members of members.
+    /// Returns an access to each named member, and to members of nested records.
     pub fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {

@@ -15,7 +15,7 @@ pub const KINDS: [(&str, Kind); 15] = [
     // All nodes on one line.
     ("line", |n, out| types(n, ' ', |i| whole(i, "!1"), out)),
     ("nodes", |n, out| types(n, '\n', |i| whole(i, "!1"), out)),
-    // Scalars below scalars.
+    // Each scalar's parent is the previous scalar.
     ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i)), out)),
     ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n), out)),
     // Structs within structs.
@@ -41,7 +41,7 @@ fn number(i: usize) -> String {
     format!("!{}", FIRST + 2 * i)
 }
 
-/// Returns the number of the previous type; for the first, that of a scalar.
+/// Returns the reference to the previous type, or to a scalar for the first type.
 fn before(i: usize) -> String {
     i.checked_sub(1).map_or("!1".to_owned(), number)
 }
@@ -79,18 +79,18 @@ fn stores(n: usize, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "  ret void\n}}")
 }
 
-/// Returns a type whose second operand is `above`, and a tag that accesses all of it.
+/// Returns a type whose second operand is `above`, and a tag for the whole type.
 fn whole(i: usize, above: &str) -> [String; 2] {
     [format!("!\"t{i}\", {above}, i64 0"), format!("{0}, {0}, i64 0", number(i))]
 }
 
-/// Returns a struct that contains the next one (the last: the first one), and a tag.
+/// Returns a struct that contains the next one (the last contains the first), and a tag.
 fn cycle(i: usize, n: usize) -> [String; 2] {
     let ty = format!("!\"t{i}\", {}, i64 0", number((i + 1) % n));
     [ty, format!("{}, !1, i64 0", number(i))]
 }
 
-/// Returns a struct that contains the previous one, and a scalar at `offset`, which has the tag.
+/// Returns a struct of the previous struct and a scalar at `offset`, and a tag for the scalar.
 fn nested(i: usize, offset: u64) -> [String; 2] {
     let (offset, inner) = (offset as i64, before(i));
     let ty = format!("!\"S{i}\", {inner}, i64 0, !1, i64 {offset}");

@@ -30,7 +30,7 @@ use tbaa::{Graph, TagId};
 /// The repository's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Returns the files in a folder that have one of the extensions (all if there is none), sorted.
+/// Returns the files in a folder that have one of `extensions` (all if that is empty), sorted.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<std::path::PathBuf> {
     let folder = std::path::Path::new(ROOT).join(folder);
     let all =
@@ -44,7 +44,7 @@ pub fn files(folder: &str, extensions: &[&str]) -> Vec<std::path::PathBuf> {
     files
 }
 
-/// Returns the types that a RON text declares, in the form of a spec's `declare`.
+/// Returns the types that a RON text declares. The text has the form of a spec's `declare`.
 pub fn declared(text: &str) -> tbaa::declare::Declarations {
     use ron::extensions::Extensions;
     let options = ron::Options::default();
@@ -52,7 +52,7 @@ pub fn declared(text: &str) -> tbaa::declare::Declarations {
     options.from_str::<tbaa::spec::DeclareDecl>(text).unwrap().declare().unwrap()
 }
 
-/// Returns the base type, access type, offset and size of a tag as text.
+/// Returns a tag as text: base type, access type, offset, size if any, and `const` if immutable.
 pub fn show_tag(graph: &Graph, tag: TagId) -> String {
     let size = TagParts::size_number(graph, graph.tag_node(tag));
     let tag = graph.tag(tag).unwrap();
@@ -62,7 +62,7 @@ pub fn show_tag(graph: &Graph, tag: TagId) -> String {
     format!("{} {} {}{size}{constant}", name(tag.base), name(tag.access), tag.offset)
 }
 
-/// Returns a number from an environment variable, so that a longer run needs no new build.
+/// Returns the number in an environment variable, or `default` if the variable is not set.
 pub fn setting(name: &str, default: usize) -> usize {
     match std::env::var(name) {
         Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")),

@@ -1,4 +1,4 @@
-//! Asks the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
+//! Runs LLVM 22: its tools, and the programs in `tests/llvm`, which are linked with it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -11,10 +11,10 @@ use crate::process::{run, text_of};
 /// Bytes that one thread computes and all threads read.
 type Once = Arc<OnceLock<Vec<u8>>>;
 
-/// The tools of LLVM 22, or the reason why they are missing.
+/// The tools of LLVM 22.
 ///
-/// Without them the comparisons print that they are skipped, unless `TBAA_LLVM` is `require`, as in
-/// the README's test command.
+/// If they are missing, [`Llvm::get`] prints this and returns `None`, so that tests can skip
+/// comparisons. It panics instead if the environment variable `TBAA_LLVM` is `require`.
 pub struct Llvm {
     /// The modules that clang has printed, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
@@ -31,7 +31,7 @@ impl Llvm {
         LLVM.get_or_init(start).as_ref()
     }
 
-    /// Returns the output of `aa COMMAND FILE`, of `tests/llvm/aa.cpp`.
+    /// Runs the program of `tests/llvm/aa.cpp` on a file, and returns its output.
     pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
         self.aa_unless_killed(arguments, file).expect("no signal ends the program")
     }
@@ -59,8 +59,8 @@ impl Llvm {
         printed.lines().map(|line| line.as_bytes().to_vec()).collect()
     }
 
-    /// Returns clang's text of a source file, as a module. Each test program compiles a file only
-    /// once in each way.
+    /// Returns the LLVM module, as text, that clang makes of a source file. A process compiles a
+    /// file only once with the same options.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
         let module = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Llvm {
         run(Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file)).unwrap();
     }
 
-    /// Returns the module that `llvm-link-22` makes from modules' texts.
+    /// Returns the module, as text, that `llvm-link-22` makes from files.
     pub fn link(&self, files: &[PathBuf]) -> Vec<u8> {
         run(Command::new("llvm-link-22").arg("-S").args(files)).unwrap()
     }
@@ -90,8 +90,8 @@ pub struct Evaluated {
     pub pair: [String; 2],
 }
 
-/// Returns the answers of an `opt`'s pass `aa-eval` on a module, which LLVM's verifier must accept:
-/// on each pair of accesses, or as the arguments `print` say. `None` if `opt` is not installed.
+/// Runs the pass `aa-eval` of the program `opt` on a module that LLVM's verifier accepts. Returns
+/// the answers on all pairs, or those that the options `print` select; `None` without `opt`.
 pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
     let output = Command::new(opt)
         .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
@@ -136,7 +136,7 @@ pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
     file
 }
 
-/// The four ways in which the corpus is compiled.
+/// The four ways to compile the corpus: a name, and clang's options.
 pub const WAYS: [(&str, &[&str]); 4] = [
     ("O1-old", &["-O1", "-Xclang", "-disable-llvm-passes"]),
     ("O1-new", &["-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-new-struct-path-tbaa"]),
@@ -175,7 +175,7 @@ impl Program {
         text_of(Command::new(&self.0).args(arguments).arg(file)).unwrap()
     }
 
-    /// Returns the program's standard output and standard error, without a file.
+    /// Runs the program without arguments. Returns its standard output and standard error.
     pub fn list(&self) -> [String; 2] {
         let output = Command::new(&self.0).output().unwrap();
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
@@ -218,7 +218,7 @@ fn build(name: &str) -> Result<PathBuf, String> {
     Ok(built)
 }
 
-/// Returns a folder for files, inside the one that cargo builds in.
+/// Returns the folder for these files: `tmp` in cargo's target folder.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).expect("a test stands in `target/debug/deps`");

@@ -12,8 +12,8 @@ fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
 }
 
 /// Checks that LLVM answers `MayAlias`, by tags and by scopes, wherever the rule does, and that the
-/// lowering reports each lost `NoAlias`. Returns the numbers of pairs, of those that the rule calls
-/// `NoAlias`, and of the latter that LLVM does not call so.
+/// lowering reports each lost `NoAlias`. Returns the number of pairs, the number of `NoAlias` pairs
+/// by the rule, and how many of these are `MayAlias` by LLVM's rule on the lowered tags.
 pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> [u64; 3] {
     let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let accesses: Vec<Access> = lowering.sources().collect();
@@ -26,7 +26,7 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
             assert!(lowered || !may, "{what}: {a:?} and {b:?}: {}", source.explain(a, b));
             let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
             assert!(!scoped || !may, "{what}: scopes of {a:?} and {b:?}");
-            // A lowering that grows does not split a class of accesses that share a scope.
+            // With `lineage`, the lowering may grow: accesses with a common scope keep it.
             let grown = lowering.options().lineage.is_some();
             assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
             pairs += 1;

@@ -3,8 +3,8 @@
 
 use super::universe::{Field, Tag, Universe};
 
-/// The distance from the start up to which array elements are listed: the pattern of any two
-/// element sizes in a universe repeats before it.
+/// Array elements are listed up to this number of bytes from the array's start. The pattern of any
+/// two element sizes in a universe repeats earlier.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 
@@ -13,7 +13,9 @@ pub struct Path {
     /// The field and the array element of each step.
     steps: Vec<(usize, u64)>,
     end: usize,
+    /// The final offset, in the path's array elements.
     displacement: u64,
+    /// The final offset if each step enters element 0.
     collapsed: u64,
 }
 
@@ -36,7 +38,7 @@ struct Access {
 /// The answers of rules `union` and `union-strict`: true if two accesses may alias.
 pub type Answers = [bool; 2];
 
-/// The naive rules over one universe.
+/// Evaluates rules `union` and `union-strict` on one universe.
 pub struct Naive<'u> {
     u: &'u Universe,
     /// All paths from each type, which may be the base of a tag.
@@ -67,7 +69,7 @@ impl<'u> Naive<'u> {
     }
 
     /// Returns the fields of a type. In the old format a scalar's parent counts as a field, because
-    /// both look alike.
+    /// their operands look the same.
     fn fields(&self, ty: usize) -> Vec<Field> {
         let ty = &self.u.types[ty];
         match ty.parent {
@@ -128,12 +130,12 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Returns the final offset of each path that a tag denotes.
+    /// Returns the displacement of each path that a tag denotes.
     pub fn displacements(&self, tag: &Tag) -> Vec<u64> {
         self.denoted(tag).iter().map(|path| path.displacement).collect()
     }
 
-    /// Returns the final offset of each path from one type to another.
+    /// Returns the displacement of each path from one type to another.
     pub fn places_of(&self, base: usize, access: usize) -> Vec<u64> {
         let paths = self.paths[base].iter().filter(|path| path.end == access);
         paths.map(|path| path.displacement).collect()
@@ -175,7 +177,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Returns whether an access of known size extends past the base type on every path.
+    /// Returns whether a size-aware access of known size exceeds the base type on every path.
     fn leaves(&self, access: &Access) -> bool {
         let Size::Bytes(size) = access.size else { return false };
         let end = self.end(access.tag.base);
@@ -190,8 +192,8 @@ impl<'u> Naive<'u> {
         (path.displacement, path.displacement.saturating_add(size).min(end))
     }
 
-    /// Returns the most paths that `alias` compares: billions, for arrays without end that contain
-    /// arrays without end.
+    /// Returns the most combinations of paths that `alias` compares. There are billions if flexible
+    /// arrays contain flexible arrays.
     pub fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
         let objects = self.paths[a.base].len() + self.paths[b.base].len();
         objects.saturating_mul(self.denoted(a).len()).saturating_mul(self.denoted(b).len())
@@ -247,8 +249,8 @@ impl<'u> Naive<'u> {
         [union, strict]
     }
 
-    /// Returns whether the fields, or array elements, at which two paths from a type first differ
-    /// share a byte.
+    /// Returns whether the fields or elements at which two paths first differ share a byte; in the
+    /// old format, whether they are two fields of a type for which `is_overlapping` is true.
     fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
         for (&ours, &theirs) in p.steps.iter().zip(&q.steps) {
             if ours == theirs {
@@ -309,7 +311,7 @@ impl<'u> Naive<'u> {
             start += field.offset;
             at = field.ty;
         }
-        // The elements' size is unknown: the access may begin at any byte.
+        // Elements have no known size: the access may begin at any byte up to the next field.
         let last = next.map_or(start, |next| start.max(next.saturating_sub(1)));
         let reached = match access.size {
             Size::Slot => 0,

@@ -13,7 +13,7 @@ pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
     run_on(command, &[])
 }
 
-/// Like [`run`], for a command that reads `input`, unless that is empty.
+/// Like [`run`], but a nonempty `input` becomes the command's standard input.
 ///
 /// # Errors
 ///
@@ -44,8 +44,8 @@ pub fn text_of(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&run(command)?).into_owned())
 }
 
-/// Returns the folder of a crate that the package in `folder` needs. With the `flag` `--offline`,
-/// cargo does not download it.
+/// Returns the folder of the crate `package`, on which the package in `folder` depends. If `flag`
+/// is `--offline`, cargo does not download the crate.
 ///
 /// # Errors
 ///

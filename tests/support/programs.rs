@@ -5,7 +5,7 @@ use tbaa::{Graph, TagId};
 
 use super::random::numbers;
 
-/// Replaces each `@{path}` in a program by its tag, `, !tbaa !N`, or by nothing if it has none.
+/// Replaces each `@{path}` by `, !tbaa !N`, or by nothing without a tag, and appends the metadata.
 pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
     let numbers = numbers(&metadata);
@@ -52,8 +52,8 @@ pub const THERE: &str = include_str!("programs/there.ll");
 pub const FIELD_HERE: &str = include_str!("programs/field_here.ll");
 pub const FIELD_THERE: &str = include_str!("programs/field_there.ll");
 
-/// Returns the tags of many records, of which every fifth is a union and many contain others, and
-/// of some pointers.
+/// Returns tags for the fields of many records, and for accesses through some pointers. Every fifth
+/// record is a union, and every third (but the first) contains another record.
 pub fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();

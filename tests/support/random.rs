@@ -6,9 +6,9 @@ use tbaa::{BuildError, Format, Graph, SizedField, Tag, TagId, TypeId, TypeKind};
 /// The bounds of a random graph.
 pub struct Universe {
     pub format: Format,
-    /// The number of struct types.
+    /// The number of struct types in each type system.
     pub structs: usize,
-    /// The number of requested tags; equal ones merge.
+    /// The most tags.
     pub tags: usize,
     pub shape: Shape,
 }
@@ -28,7 +28,7 @@ pub enum Shape {
 
 /// Makes a graph of one or a few type systems, each with a tree of scalars and
 /// structs of 1 to 40 fields nested to a depth of 12, and tags that LLVM's
-/// verifier accepts. Every type has a name of its own.
+/// verifier accepts. Every type has its own name; some roots have none.
 pub fn graph(rng: &mut Rng, universe: &Universe) -> Graph {
     let mut graph = Graph::new();
     let mut types = Vec::new();
@@ -147,7 +147,7 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 /// The structs that a [`Grower`] adds.
 #[derive(Clone, Copy)]
 pub struct Growth {
-    /// The average number of structs for each union.
+    /// One in `unions` new types is a union, on average.
     unions: u64,
     /// Only a struct with fewer bytes, and fewer levels than `depth`, is nested in a new one.
     size: u64,
@@ -166,7 +166,7 @@ impl Growth {
         Growth { unions: 3, size: 1 << 24, depth: 40, elements: 9, recent: 10 };
 }
 
-/// Adds structs one by one to a graph with `char` and a few scalars below it.
+/// Adds structs one by one to a graph with `char` and a few scalars whose parent is `char`.
 pub struct Grower {
     format: Format,
     growth: Growth,
@@ -215,7 +215,7 @@ impl Grower {
         rng.pick(&self.structs).ty
     }
 
-    /// Adds a tag for a random access in a type, now and then of more bytes than the type has.
+    /// Adds a tag for a random access in `base`, now and then of twice the accessed type's size.
     pub fn tag(&self, graph: &mut Graph, base: TypeId, rng: &mut Rng) -> Option<TagId> {
         let (mut ty, mut offset) = (base, 0);
         while graph.ty(ty).kind() == TypeKind::Aggregate {
@@ -252,7 +252,7 @@ pub fn scalar(
     }
 }
 
-/// Adds a struct that ends where its last field ends; the old format has no parents.
+/// Adds a struct; its size is the largest end of a field. The old format has no size and parent.
 ///
 /// # Errors
 ///
@@ -322,10 +322,10 @@ pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
     stores("f", tags.map(|tag| numbers[tag.index()])) + "\n" + &metadata
 }
 
-/// Returns a module of types that refer to one another arbitrarily, in either format or both, with
-/// scalars under aggregates, several roots in one type and scalars without size, and a store for
-/// each of some tags. Some types are recursive; or if `is_deep`, types form long chains, and some
-/// offsets have another width.
+/// Returns a module with a store for each of some tags. Types refer to one another arbitrarily, are
+/// of either format or both, and include scalars whose parent is an aggregate, types with fields
+/// below several roots, and scalars of size 0. If `is_deep`, types form long chains, and some
+/// offsets may be `i32`; otherwise types may be recursive.
 pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
     let (rare, mixed, all_new) = (rng.one_in(4), rng.one_in(4), rng.one_in(2));
     let int = |rng: &mut Rng, value: usize| {

@@ -1,7 +1,7 @@
 //! Spells a module in another way, with the same meaning.
 //!
 //! Input texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block
-//! has a name, each label and each instruction is on a line of its own.
+//! has a name, each label and each instruction begins a line.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -18,7 +18,7 @@ pub enum Spelling {
     Bitcode,
     /// Some blocks are cut in two, joined by an unconditional `br`.
     Split,
-    /// Some pointers are cast to their own type.
+    /// Some accesses use a `bitcast` of their pointer, or a `getelementptr` by 0.
     Cast,
     /// All memory is in another address space.
     AddressSpace,
@@ -61,7 +61,7 @@ fn verified(text: String) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Returns the output of a program on its input.
+/// Returns the output of a program that reads `input`.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new(program);
     run_on(command.args(arguments).args(["-o", "-", "-"]), input).unwrap()
@@ -78,7 +78,7 @@ fn label(line: &str) -> Option<&str> {
     (!line.starts_with([' ', ';', '}'])).then_some(label)
 }
 
-/// Cuts blocks in two: the part after a cut has a new label, which `phi`s must then name.
+/// Cuts blocks: the part after a cut has a new label. A `phi` must name the label of the last part.
 fn split(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut function: Vec<String> = Vec::new();
@@ -122,7 +122,7 @@ fn split(text: &str, rng: &mut Rng) -> String {
     out
 }
 
-/// Casts pointers of loads and stores.
+/// Casts the pointers of half of the loads and stores.
 fn cast(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut count = 0;

@@ -1,4 +1,4 @@
-/// `SplitMix64`, a small generator of random numbers: a seed gives the same ones everywhere.
+/// `SplitMix64`, a small random generator: a seed gives the same numbers everywhere.
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014.

@@ -28,7 +28,7 @@ pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     all.split_off(1)
 }
 
-/// Returns the types that may follow `before`.
+/// Returns the types that may be added after the types `before`.
 fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
     let sizes: &[u64] = if sized { &SIZES } else { &[4] };
     let is_scalar = |ty: usize| ty == 0 || before[ty - 1].2.is_empty();
@@ -70,12 +70,12 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Returns every `step`th graph of `types` types, from number `from` on in the list of all. Of
-/// graphs that differ only in the order of types, only the first is returned.
+/// Takes every `step`th graph of `types` types, from number `from` on in a list, and returns those
+/// that are the least of all graphs that differ from them only in the order of types.
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
-        // If a graph is the least of its orders, then so is the same graph without its last type.
+        // If a graph is the least among its orders, it still is without its last type.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });
@@ -114,8 +114,8 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     u
 }
 
-/// Returns the graphs to compare: every `step`th, or as `TBAA_SMALL` says, from number
-/// `TBAA_SMALL_FROM` on.
+/// Returns the [`graphs`] to compare. The environment variables `TBAA_SMALL` and `TBAA_SMALL_FROM`
+/// replace `step` and the first number, which is otherwise 0.
 pub fn share(types: usize, sized: bool, step: usize) -> Vec<Vec<Shape>> {
     graphs(types, sized, setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0))
 }

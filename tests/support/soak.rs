@@ -14,7 +14,7 @@ use crate::random::{Grower, Growth};
 
 /// The number of queries of each thread for each added struct.
 pub const QUESTIONS: usize = 100;
-/// The number of tags of each struct.
+/// The most tags of each struct.
 const TAGS: usize = 5;
 /// The most structs that a thread may be ahead of another.
 const AHEAD: usize = 32;
@@ -72,7 +72,7 @@ struct Shared<'p> {
 /// published yet.
 type Answer = Option<(u32, u32, bool)>;
 
-/// Adds to an oracle while several threads query it. Checks that answers never change, except
+/// Adds to an oracle while several threads query replicas. Checks that answers never change, except
 /// `MayAlias` for a tag that was not yet published.
 pub fn run(plan: &Plan) -> Report {
     let shared = Shared {
@@ -130,7 +130,7 @@ impl Drop for Present<'_> {
 }
 
 impl Shared<'_> {
-    /// Waits until no thread is more than [`AHEAD`] structs behind `structs`.
+    /// Records that `thread` has done `structs`. Waits until none is more than [`AHEAD`] behind it.
     fn meet(&self, thread: usize, structs: usize) {
         self.at[thread].store(structs, Release);
         let late = |at: &AtomicUsize| at.load(Acquire) + AHEAD < structs;
@@ -152,7 +152,7 @@ impl Shared<'_> {
     }
 
     /// Returns the indices of two tags among the first `count`, mostly recent ones, like a
-    /// compiler's queries. Uniform indices would measure the sizes of caches.
+    /// compiler's queries. Uniform indices would mostly measure cache misses.
     fn pair(&self, rng: &mut Rng, count: usize) -> [usize; 2] {
         [(); 2].map(|()| {
             let late = [2 * TAGS, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, count][rng.below(8)];
@@ -211,8 +211,8 @@ impl Shared<'_> {
         busy().saturating_sub(start)
     }
 
-    /// Runs a thread that queries through a reader. Every other thread keeps its replica for long
-    /// before it catches up.
+    /// Runs a thread that queries through a reader. If `number` is even, the thread mostly queries
+    /// only tags that its replica has, so that the replica rarely needs an update.
     fn read(&self, number: usize, mut reader: Reader) -> (Vec<Answer>, Vec<Duration>) {
         let structs = self.plan.structs;
         let _present = Present(&self.at[number]);

@@ -169,8 +169,8 @@ pub enum Taste {
     /// exceed their size, several roots, malformed tags.
     Wild,
     /// No overlap, sizes that cover the fields, scalar accesses of well-formed tags, scalars
-    /// no smaller than their parents, and aggregates whose parents cover their
-    /// fields: what a C compiler emits for a program without unions.
+    /// no smaller than their parents, and aggregates whose parent is the root:
+    /// what a C compiler emits for a program without unions.
     Tame,
 }
 

@@ -27,7 +27,7 @@ fn damaged(rng: &mut Rng, lines: &[String], pieces: &[&str]) -> Vec<u8> {
         }
         body.push('\n');
     }
-    // These may close what the damage has opened, so that the reader refuses fewer texts.
+    // An ending that may close what the damage opened, so that the reader refuses fewer texts.
     let close = ["", "", "\n\"", "\n*/", "\n)", "\n]}"];
     format!(
         "define void @f(ptr %p) {{\n{body}{}\n}}\n!0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{}}}}\n\
@@ -64,8 +64,8 @@ fn a_reader_without_shortcuts_agrees() {
         assert!(seen == expected, "seed {seed}:\n{}\n{seen:#?}\n{expected:#?}", show());
         let span = module.function_span(0);
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
-        // A function's body has the same accesses, except for an attachment before its first
-        // instruction, which is listed at offset 0.
+        // `Module::function` gives the same accesses, except for an attachment before the body's
+        // first instruction, which the module lists at offset 0.
         let sizes = tbaa_ir::Sizes::new(&module);
         let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);

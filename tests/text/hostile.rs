@@ -1,5 +1,5 @@
-//! Texts that are cut off, damaged or not TBAA: nothing panics, and a partial text is never read
-//! silently.
+//! Texts that are cut off, damaged or not TBAA: nothing panics, and a cut text is refused, unless
+//! the cut is before all tags or after all metadata in use.
 
 use tbaa_ir::{Keep, Module, TextError};
 use tbaa_tests::{Rng, damage, fuzz};
@@ -31,7 +31,7 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
         for end in 0..text.len() {
             match use_all(&text.as_bytes()[..end]) {
                 Err(_) => refused += 1,
-                // The text is cut before everything that is used, or (below) after it.
+                // The text is cut before all tags, or (next arm) after all metadata in use.
                 Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
                 }
                 Ok(module) => {
@@ -82,8 +82,8 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// If each step searched the rest of the line, or the stack, each of these two texts would take a
-/// quarter of an hour or more.
+/// The first text would take 15 minutes or more if the reader searched the rest of the line for
+/// each instruction, and so would the second if the reader searched its stack for each node.
 #[test]
 fn no_text_takes_quadratic_time() {
     let n = 100_000;

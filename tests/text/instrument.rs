@@ -88,7 +88,7 @@ fn arguments_that_another_bracket_closes_are_refused() {
     let sizes = tbaa_ir::Sizes::new(&module);
     let function = module.function(&sizes, 0);
     assert!(function.call(&function.instructions[1]).is_none());
-    // The slot still counts as used by the call, which may do anything with it.
+    // Stack slot `%s` still has the call as a user, which may do anything with the slot.
     assert_eq!(function.operands(&function.instructions[1]), []);
     assert_eq!(function.users(function.instructions[0].result.unwrap()), [1]);
 }

@@ -92,7 +92,7 @@ fn listing(text: &str) -> String {
 #[test]
 fn every_text_is_read_as_written_down() {
     cases::check(FILE, |_, parts| {
-        // A text of one line was cut off there, so it has no line end.
+        // A text of one line stands for a text that is cut off, so it gets no line end.
         let whole = parts[0].lines().count() > 1;
         let text = if whole { parts[0] } else { parts[0].trim_end_matches('\n') };
         let found = listing(text);

@@ -8,7 +8,7 @@ use super::{module_of, read, text_of};
 
 const FILE: &str = "text/names.txt";
 
-/// Returns a struct with its debug information.
+/// Returns metadata: a struct type with its debug information.
 fn debug() -> String {
     cases::all(FILE).swap_remove(0).1.swap_remove(1)
 }
@@ -22,7 +22,7 @@ fn names_are_as_written_down() {
     });
 }
 
-/// Returns the names of the tags that a text attaches, in order.
+/// Returns the names of the tags of a module that attaches the nodes `tags` of `metadata`.
 fn meanings(tags: &[u32], metadata: &str) -> Vec<String> {
     let module = module_of(tags, metadata);
     // Names are read from the metadata alone.

@@ -24,9 +24,9 @@ fn a_type_marked_as_a_tag_is_rejected() {
     );
 }
 
-/// Nodes are written as LLVM and MLIR write them, followed by the rules that tags break. Without
-/// tags and types, only the operands of the first node are written. A dump without its comments
-/// reads back equal, and its tags break the same rules as those of the text.
+/// Each output has the dump as LLVM writes it, the rules that tags break, and the text for MLIR.
+/// Without tags and types, it has only the operands of node `!0`. A dump that is read and written
+/// again loses only its comments, and its tags break the same rules as those of the text.
 #[test]
 fn nodes_are_written_as_written_down() {
     let verdicts = |module: &Module<'_>| -> Vec<_> {

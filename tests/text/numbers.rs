@@ -1,4 +1,4 @@
-//! A dump keeps the numbers that nodes have in the text, whatever they are.
+//! A dump keeps the numbers that nodes have in the text, in any order and with gaps.
 
 use tbaa::Format;
 use tbaa_tests::random::{self, Shape, Universe};
@@ -18,7 +18,6 @@ fn text(rng: &mut Rng) -> String {
     let (first, step) = (rng.below(5), 1 + rng.below(40));
     let order = rng.shuffled(lines.len());
     let number = |old: usize| order[old] * step + first;
-    // Replaces the numbers of nodes in a text.
     let renumbered = |text: &str| {
         let mut parts = text.split('!');
         let mut out = parts.next().unwrap().to_owned();

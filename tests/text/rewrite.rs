@@ -8,7 +8,7 @@ use super::{Rng, read};
 
 const METADATA: &str = include_str!("../fixtures/text/rewrite.ll");
 
-/// Each case: an instruction; without its tag; with another tag; with one more attachment.
+/// Each case has an instruction as it is, without a tag, with another, and with `!noalias` added.
 const CASES: &str = "text/rewrite.txt";
 
 /// Returns a module with a function of these instructions.
@@ -16,7 +16,7 @@ fn module_text(body: &str) -> String {
     format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{METADATA}")
 }
 
-/// Returns the new body of a function.
+/// Returns a function's `body` after `change` was called for each of its instructions.
 fn rewritten(body: &str, change: impl Fn(&mut Rewriter<'_>, usize)) -> String {
     let eol = if body.contains("\r\n") { "\r\n" } else { "\n" };
     let marked = module_text("\0").replace('\n', eol);
@@ -148,7 +148,7 @@ fn what_cannot_be_changed_is_said() {
     assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
 }
 
-/// Returns the facts about each instruction, except its position and its tag.
+/// Returns the facts about each instruction, except its offset and its attachments.
 fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {
@@ -168,7 +168,7 @@ fn tags(module: &Module<'_>) -> Vec<Option<String>> {
 }
 
 /// Changes attachments at random in random functions: reading the result gives the requested
-/// attachments.
+/// tags.
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
@@ -180,7 +180,7 @@ fn what_is_read_again_is_what_was_set() {
             if rng.one_in(2) {
                 body += &rng.pick(&cases).1[rng.below(4)];
             } else {
-                // Only a comment may follow: the reader would miss an instruction there.
+                // Any rest but a comment is left out: the reader would miss an instruction there.
                 let (instruction, after) = rng.pick(&untagged).1[0].split_once('§').unwrap();
                 let alone = after.starts_with('\n') || after.starts_with(" ;");
                 let after = if alone { after } else { "\n" };
@@ -206,7 +206,7 @@ fn what_is_read_again_is_what_was_set() {
             match choice {
                 0 => {}
                 1 => {
-                    // Without a tag, the reader lists a call only if it copies memory.
+                    // Without a tag, the reader lists a call only if it copies or sets memory.
                     let listed = &module.instructions()[i];
                     if listed.opcode != tbaa_ir::Opcode::Call
                         || module.pointer_span(listed).is_some()

@@ -22,8 +22,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the lines of a source that contain one of the words as a byte string, except those that
-/// pass it to the reader's `of` or `ty`.
+/// Returns the lines of a source that have a word of [`SPELLED`] as a byte string, other than as
+/// the argument of a method `of` or `ty` of the reader.
 fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words =

@@ -26,7 +26,7 @@ pub(super) fn instructions(text: &[u8]) -> Option<Vec<Row>> {
     Slow { text, masked, at }.body()
 }
 
-/// Returns the text with blanks for comments, and `x` for each byte between quotes.
+/// Returns the text with blanks for comments and `x` for bytes in quotes; `None` if one has no end.
 fn masked(text: &[u8]) -> Option<Vec<u8>> {
     let mut masked = text.to_owned();
     let find =
@@ -62,7 +62,7 @@ impl Slow<'_> {
     fn body(&mut self) -> Option<Vec<Row>> {
         let mut rows: Vec<Row> = Vec::new();
         let (mut depth, mut fresh, mut count) = (0_u32, true, 0);
-        // The instruction that the scan is in, and whether the reader lists it.
+        // The current instruction, and whether it is in `rows` already.
         let mut current = (row(0, Opcode::Other, 0), false);
         loop {
             match self.peek()? {
@@ -304,7 +304,7 @@ impl Slow<'_> {
         }
     }
 
-    /// Skips a bracket and its contents, whatever kinds of brackets match.
+    /// Skips a bracket, its contents and its closing bracket, which may be of any kind.
     fn bracketed(&mut self) -> Option<()> {
         let mut depth = 0;
         loop {

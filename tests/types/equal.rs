@@ -150,7 +150,7 @@ fn names_that_are_canonical() {
 }
 
 /// Chains of structs that unfold alike, and that point to one of two structs now and then, each in
-/// its own order: comparing them reaches the limit.
+/// its own order: the structural comparison reaches its limit.
 #[test]
 fn classes_say_that_not_all_was_compared() {
     const APART: usize = 25;
@@ -198,7 +198,7 @@ fn what_is_shared_far_away_counts() {
                 assert!(unfolding.same(x, y));
             }
         }
-        // a and b share %end with their other element, c and d do not.
+        // `a.end` and `c.copy` reach one struct twice, `c.end` reaches two structs.
         assert!(structural.same(named("a.end"), named("c.copy")));
         assert!(!structural.same(named("a.end"), named("c.end")));
     }
@@ -235,7 +235,7 @@ fn a_hundred_thousand_recursive_structs() {
     type Elements = fn(usize) -> Vec<usize>;
     let cases: [(&str, Elements, [usize; 2]); 4] = [
         ("one ring", |at| vec![at + 1], [1, 1]),
-        // All other structs differ by their distance from this one.
+        // The other structs differ by their distance from struct 0.
         ("one more element", |at| if at == 0 { vec![1, 1] } else { vec![at + 1] }, [MANY; 2]),
         ("one that does not point to itself", |at| vec![at + 1, at.max(1)], [MANY, 1]),
         (
@@ -257,7 +257,7 @@ fn a_hundred_thousand_recursive_structs() {
     assert!(structural > MANY * 9 / 10 && unfolding == 1, "{structural} {unfolding}");
 }
 
-/// A program in many modules: each has the same types, and some of its own.
+/// 40 modules that define the same types have as many classes of structs as one.
 #[test]
 fn many_copies_of_a_program_are_as_many_classes_as_one() {
     let mut rng = Rng(3);

@@ -16,7 +16,7 @@ fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
 }
 
-/// Returns a random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
+/// Returns a random type in LLVM assembly. It may refer to the first `structs` of `%s0`, `%s1`, ...
 fn random(rng: &mut Rng, depth: usize, structs: usize) -> String {
     const SIMPLE: &str = "i1|i7|i8|i16|i24|i32|i33|i64|i65|i128|i1000|half|bfloat|float|double|x86_fp80|\
         fp128|ppc_fp128|ptr|ptr addrspace(3)|ptr addrspace(7)|ptr addrspace(270)|x86_amx|target(\"spirv.Image\", float, 1)";
@@ -83,7 +83,7 @@ fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
 }
 
 /// Parses a line that `tests/llvm/types.cpp` prints. Returns whether the type is scalable, its
-/// store size and its allocation size in bytes.
+/// store size and its allocation size in bytes; `None` if it has no size or LLVM rejects it.
 fn stored(line: &str) -> Option<(bool, String, String)> {
     let (text, sizes) = line.split_once('\t')?;
     let mut sizes = sizes.split([' ', '\t']).filter(|_| text != "rejected");
@@ -135,7 +135,7 @@ fn strings() -> impl Iterator<Item = &'static str> {
 #[test]
 fn layout_strings_are_accepted_as_llvm_accepts_them() {
     let Some(llvm) = Program::get("types") else { return };
-    // Each line has a string and our output for it: LLVM must find the two equal.
+    // A line has a string and, if we accept it, our output: LLVM must find the two equal.
     let line = |text: &str| match text.parse::<DataLayout>() {
         Ok(layout) => format!("{text}\t{layout}\n"),
         Err(_) => format!("{text}\n"),

@@ -70,8 +70,8 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
 }
 
 pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
-    // Tables double when they are full: a number just past a power of two, and one just before the
-    // next.
+    // A table doubles when it is full. A full run has one count just above a power of two, and one
+    // just below the next power.
     let counts: &[usize] = run.pick(&[33_000, 65_500], &[1_000]);
     let mut all = Vec::new();
     for format in [Format::Old, Format::New] {
@@ -107,7 +107,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// If a graph takes longer to build than this, larger ones of its kind are not tried.
+/// If building a graph takes more milliseconds than this, no larger graph of its kind is measured.
 const PATIENCE_MS: f64 = 2_000.0;
 
 pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {

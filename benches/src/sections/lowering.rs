@@ -1,4 +1,4 @@
-//! Benchmarks of lowering (making tags that LLVM gets right from tags of the union rules).
+//! Benchmarks of lowering, which makes tags for rule `llvm` from tags for rule `union`.
 
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
@@ -13,15 +13,16 @@ use crate::programs::programs;
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
-/// The cost to lower all tags at once, and to add the last 32 of them one by one.
+/// The cost to lower all tags at once, and to add the last 32 tags one by one. `classes` is the
+/// number of sets of tags with the same answers.
 struct Cost {
     classes: usize,
     first_ms: f64,
-    /// The peak of memory in bytes, without the graph and the oracle.
+    /// The peak of the heap in bytes, without the graph and the oracle.
     peak: f64,
     /// The median time to add one of the last 32 tags, in microseconds.
     newcomer_us: Option<f64>,
-    /// The share of the rule's `NoAlias` pairs that LLVM still answers `NoAlias`.
+    /// The fraction of `NoAlias` answers of rule `union` that LLVM gives after lowering.
     kept: f64,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
             let mut tags = module.attached_tags();
             if tags.is_empty() {
-                // Only the metadata was stored, so no instruction has a tag.
+                // The text has no functions, so no instruction has a tag.
                 tags = module.graph().tags().collect();
             }
             tags.sort_unstable();
@@ -87,7 +88,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures the lowering of `tags`, as the median of `runs` runs.
+/// Measures the lowering of `tags`. `first_ms` and `peak` are medians of `runs` runs.
 fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
     let oracle = Oracle::new(graph, AliasRule::Union);
     let classes = oracle.classes(tags).len();
@@ -122,8 +123,8 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
     })
 }
 
-/// Returns for each count of shapes (record types) the mean time to look up a new path to a member,
-/// in microseconds. The mean is over the last quarter of the paths.
+/// Returns for each count in `shapes` (numbers of record types) the mean time in microseconds to
+/// look up a new path to a member. The mean is over the last quarter of the paths.
 fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
     let failed = |error: &dyn std::fmt::Display| error.to_string();
     let options = JitOptions::new().lineage("bench").form(form);

@@ -1,4 +1,4 @@
-//! The parts of the report.
+//! The sections of the report.
 
 mod costs;
 mod lowering;
@@ -12,20 +12,19 @@ use crate::llvm::Llvm;
 use crate::report::Report;
 use crate::sample::Sampler;
 
-/// A run of the benchmarks.
 pub(crate) struct Run<'l> {
     pub(crate) sampler: Sampler,
     pub(crate) llvm: Option<&'l Llvm>,
-    /// The folder for cached programs.
+    /// The folder for cached texts and for files of the benchmarks.
     pub(crate) cache: PathBuf,
     pub(crate) quick: bool,
     pub(crate) report: Report,
 }
 
-/// A function that measures one part of the report, and adds its tables and targets.
+/// Measures one subject, and adds its sections, summaries and targets to the report.
 pub(crate) type Section = fn(&mut Run<'_>) -> Result<(), String>;
 
-/// The parts by name, in the order of the report.
+/// The functions by the names that `--only` accepts, in the order of the report.
 pub(crate) const SECTIONS: [(&str, Section); 8] = [
     ("programs", programs::measure),
     ("shapes", shapes::measure),
@@ -38,7 +37,7 @@ pub(crate) const SECTIONS: [(&str, Section); 8] = [
 ];
 
 impl Run<'_> {
-    /// Returns `whole` in a whole run, and `quick` in a quick one.
+    /// Returns `quick` in a quick run, otherwise `whole`.
     fn pick<T>(&self, whole: T, quick: T) -> T {
         if self.quick { quick } else { whole }
     }

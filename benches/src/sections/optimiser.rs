@@ -1,4 +1,5 @@
-//! Measures what tags, alias scopes and alias classes cost in LLVM's optimiser.
+//! Measures how much longer LLVM's optimiser takes with tags, alias scopes or alias classes. A
+//! class is a set of tags with the same answers.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +16,7 @@ use crate::programs::{of, programs};
 use crate::report::{figure, grouped, table, with_unit};
 use crate::sample::{median, time};
 
-/// The kinds of metadata on accesses, each with the flag of `tbaa lower` that makes it.
+/// The kinds of metadata, each with the flag of `tbaa lower` that makes it; clang makes the first.
 const FORMS: [(&str, Option<&str>); 4] = [
     ("clang's tags", None),
     ("lowered", Some("--depth=64")),
@@ -23,7 +24,7 @@ const FORMS: [(&str, Option<&str>); 4] = [
     ("classes", Some("--classes")),
 ];
 
-/// The largest number of scopes that is measured: with more, `-O2` of `SQLite` takes minutes.
+/// Scopes are measured up to this number of classes: with more, `-O2` of `SQLite` takes minutes.
 const MOST_SCOPES: usize = 512;
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
@@ -51,7 +52,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let (mut rows, mut real) = (Vec::new(), Vec::new());
     for (what, text) in sources {
         let tagged = folder.join("tagged.ll");
-        // This makes SSA form, which front ends print, and removes the stack slots of -O0 code.
+        // The pass `sroa` replaces the stack slots of unoptimised code by SSA values.
         let text = String::from_utf8_lossy(&text).into_owned();
         fs::write(&tagged, text).map_err(of(&tagged))?;
         output(opt("sroa").arg("-S").arg(&tagged).arg("-o").arg(&tagged))?;
@@ -125,7 +126,7 @@ fn opt(passes: &str) -> Command {
     opt
 }
 
-/// Runs passes on a module, and returns the time. It includes starting `opt` and reading the file.
+/// Runs passes on a module. The returned time includes starting `opt` and reading the file.
 fn optimise(passes: &str, file: &Path, plugin: &str) -> Result<Duration, String> {
     let mut opt = opt(passes);
     if !plugin.is_empty() {
@@ -136,7 +137,6 @@ fn optimise(passes: &str, file: &Path, plugin: &str) -> Result<Duration, String>
     result.map(|_| took)
 }
 
-/// Removes the `!tbaa` attachment of each access.
 fn without_tags(text: &str) -> String {
     let cut = |line| match str::split_once(line, ", !tbaa ") {
         Some((access, tag)) => [access, tag.trim_start_matches(|c: char| c != ',')].concat() + "\n",
@@ -145,8 +145,8 @@ fn without_tags(text: &str) -> String {
     text.lines().map(cut).collect()
 }
 
-/// Returns a C function with about `accesses` accesses to the members of `structs` structs. Some
-/// accesses are in branches, and one member of each struct is a union.
+/// Returns a C function with about `accesses` accesses to the members of `structs` structs. Four in
+/// five accesses are in branches, and one member of each struct is a union.
 fn generated(structs: usize, accesses: usize) -> String {
     let (mut out, mut rng) = (String::new(), Rng(accesses as u64));
     for at in 0..structs {

@@ -21,7 +21,7 @@ struct Measured {
     text: usize,
     /// The length of the metadata that is written, in bytes.
     metadata: usize,
-    /// The oracle's memory for each tag, in bytes.
+    /// The oracle's memory in bytes, divided by the number of tags in the graph.
     oracle_bytes: f64,
     query: Race,
     all_pairs: Race,
@@ -50,7 +50,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let module =
         tbaa_ir::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
     let graph = module.graph();
-    // If only the metadata was stored, no instruction has a tag: use all tags of the graph.
+    // If the text has only metadata, no instruction has a tag. Then all tags of the graph are used.
     let attached = module.attached_tags();
     let whole = !attached.is_empty();
     let tags = if whole { attached } else { graph.tags().collect() };
@@ -158,7 +158,6 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
     run.report.at_most("all pairs of a module", "under 0.1 ns a pair", pairs, " ns", 0.1);
 }
 
-/// Converts nanoseconds per byte to megabytes per second.
 fn megabytes_a_second(ns_a_byte: Option<f64>) -> Option<f64> {
     Some(1e3 / ns_a_byte?)
 }

@@ -12,7 +12,8 @@ use crate::synthetic::{Program, nested};
 
 const FORMATS: [Format; 2] = [Format::Old, Format::New];
 
-/// Measures depths 1 to 64 and 2 to 4,096 fields, always with the same number of tags.
+/// Measures depths 1 and 64, and 2 and 4,096 fields, always with the same number of tags. A quick
+/// run has at most depth 8 and 64 fields.
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let tags = run.pick(4_096, 64);
     let depths: &[usize] = run.pick(&[1, 64], &[1, 8]);
@@ -65,7 +66,7 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race]) {
     run.report.at_most(&work, "flat: within 1.25x", flat, "x", 1.25);
 }
 
-/// Measures 1,000 and 1,000,000 tags of synthetic programs.
+/// Measures synthetic programs with 1,000 and 1,000,000 tags (a quick run: 10 and 100).
 pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
     let counts: &[usize] = run.pick(&[1_000, 1_000_000], &[10, 100]);
     let mut all = Vec::new();

@@ -40,7 +40,7 @@ pub struct Options {
     pub cplusplus: bool,
 }
 
-/// A snapshot that was returned to the program: an oracle that does not change.
+/// A snapshot for the program. Its oracle does not change while the program holds it.
 pub(crate) struct Snapshot {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
@@ -51,22 +51,22 @@ pub(crate) struct Snapshot {
 pub struct Context {
     /// The oracle, which owns the graph. It is in a box because C holds pointers to it.
     live: NonNull<Oracle>,
-    /// The names of the tags and the declared types. Its own graph is empty, except while a
-    /// function adds to the oracle's graph.
+    /// The names of the tags and the declared types. Its own graph is empty, except while
+    /// `grow_spec` exchanges it with the oracle's graph.
     built: Built,
     /// The last snapshots, the oldest first.
     pub(crate) snapshots: Vec<Snapshot>,
     /// Publishes to readers; `None` until a reader is made.
     pub(crate) publisher: Option<Publisher>,
-    /// The tags for LLVM; `None` until a program asks for one.
+    /// The tags for LLVM; `None` until the program requests metadata or sets its options.
     tags: Option<ContextTags>,
-    /// True if a function that modifies the context has panicked.
+    /// True while a function modifies the context, and if such a function has panicked.
     broken: bool,
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: `new` made it from a box, and no one else frees it.
+        // SAFETY: `Context::new` made `live` from a box, and only this function frees it.
         drop(unsafe { Box::from_raw(self.live.as_ptr()) });
     }
 }
@@ -81,8 +81,8 @@ impl Context {
     }
 
     pub(crate) fn oracle(&self) -> &Oracle {
-        // SAFETY: it lives as long as the context, and only `grow` changes it, which needs
-        // exclusive access to the context.
+        // SAFETY: `live` is valid as long as the context. Only `grow` and `tagging` lend it
+        // mutably, and they need exclusive access to the context.
         unsafe { self.live.as_ref() }
     }
 
@@ -104,7 +104,7 @@ impl Context {
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Runs `change` on the declared types and the graph. A context without such types is an error.
+    /// Runs `change` on the declared types and the graph. Fails if no types are declared.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
@@ -216,7 +216,7 @@ pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracl
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
 }
 
-/// Warns once in a process that under policy clang a path in a union means an access to `char`.
+/// Warns once in a process if `path` is in a union and policy clang gives it the tag of `char`.
 pub(crate) fn say_vague(built: &mut Built, path: &str) {
     static SAID: Once = Once::new();
     if !SAID.is_completed()
@@ -333,7 +333,7 @@ mod tests {
         };
         assert!(!ask(&context));
 
-        // The panic happens while the graph is moved out of the oracle.
+        // The panic happens while the oracle's graph is in `built`.
         let status = change(Some(&mut context), |context| context.grow_spec(|_| panic!("oops")));
         assert_eq!(status, Status::Panicked);
         assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("please report: oops")));

@@ -1,4 +1,4 @@
-//! Declares structs, whose layout C code gives by `offsetof` and `sizeof`.
+//! Declares types. C code gives the layout of structs and unions by `offsetof` and `sizeof`.
 
 use std::mem::MaybeUninit;
 
@@ -119,7 +119,7 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
     })
 }
 
-/// Returns one member, a union without a name, for members that share bytes.
+/// Returns a member for the unnamed union of `members`, which share bytes.
 fn union_of(
     types: &mut TaggedTypes,
     members: &[RecordMember],
@@ -165,7 +165,7 @@ fn union_of(
     })
 }
 
-/// Returns an error if a member's `sizeof` differs from the size of its type.
+/// Returns an error if the `size` of a member is not 0 and differs from the size of its type.
 fn check_sizes(
     types: &mut TaggedTypes,
     record: &str,
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn tbaa_declare(
     })
 }
 
-/// Runs a declaration that takes two texts.
+/// Runs `make`, which declares a type, on the declared types and two strings.
 fn declare<T>(
     context: Option<&mut Context>,
     texts: [Str; 2],

@@ -1,4 +1,4 @@
-//! Explains an answer, and writes the metadata as text.
+//! Explains an oracle's answers, and writes metadata as text.
 
 use std::mem::MaybeUninit;
 

@@ -65,7 +65,7 @@ pub struct NodeSink {
     pub data: *mut c_void,
 }
 
-/// The program's callback, in the form that the emitter of the core crates needs.
+/// Adapts the C program's `make_node` callback to [`Sink`], which [`Emitter`] needs.
 struct Callback {
     make: extern "C" fn(*mut c_void, *const Operand, usize, bool) -> *mut c_void,
     data: *mut c_void,
@@ -140,7 +140,6 @@ fn emitted<T>(result: Result<T, EmitError<&'static str>>) -> Result<T, Error> {
 }
 
 impl NodeEmitter {
-    /// Emits a tag.
     pub(crate) fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<*mut c_void, Error> {
         Ok(emitted(self.emitter.tag(graph, tag))?.as_ptr())
     }

@@ -34,7 +34,7 @@ pub enum Status {
     Panicked = 11,
 }
 
-/// A status other than OK, and its text.
+/// A status other than `Status::Ok`, and its message.
 pub(crate) struct Error {
     pub(crate) status: Status,
     pub(crate) message: String,
@@ -50,7 +50,7 @@ impl Error {
     }
 }
 
-/// Adds a status to an error of another library: `result.or_status(Status::Path)`.
+/// Converts any error to an [`Error`]: `result.or_status(Status::Path)`.
 pub(crate) trait OrStatus<T> {
     fn or_status(self, status: Status) -> Result<T, Error>;
 }
@@ -61,7 +61,7 @@ impl<T, E: Display> OrStatus<T> for Result<T, E> {
     }
 }
 
-/// Returns the target of a pointer, or an error if it is NULL.
+/// Returns the value, or the error that `name` is NULL if there is none.
 pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T, Error> {
     pointer.ok_or_else(|| Error::argument(format!("{name} is NULL")))
 }

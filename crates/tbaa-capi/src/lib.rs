@@ -3,9 +3,9 @@
 //! cbindgen writes `include/tbaa.h` from this crate; the header's opening comment has the rules
 //! that all functions share. The guide is `docs/embed-c.md`.
 //!
-//! Pointer parameters are references: `Option<&T>` is a C pointer that may be NULL, and C callers
-//! promise what a reference promises. So unsafe code is limited to strings, arrays, and handles
-//! that are counted or shared.
+//! Pointer parameters are references: `Option<&T>` is a C pointer that may be NULL. C callers
+//! promise that it is NULL or valid as a Rust reference is. So only strings, arrays, and handles
+//! that are counted or shared need unsafe code.
 
 #![allow(
     clippy::missing_safety_doc,

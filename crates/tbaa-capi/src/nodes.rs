@@ -32,7 +32,7 @@ pub struct Part {
     pub size: u64,
 }
 
-/// Runs a function that makes a node, and writes the node's id.
+/// Runs `make`, which makes a node in the context's graph, and writes the node's id.
 fn build<T, I: From<T>>(
     context: Option<&mut Context>,
     id: Out<'_, I>,

@@ -94,7 +94,7 @@ pub struct Oracle {
     pub(crate) shared: bool,
 }
 
-/// Threads may use an oracle at the same time.
+/// Checks at compile time that threads may use an oracle at the same time.
 const _: () = {
     const fn may_be_shared<T: Send + Sync>() {}
     may_be_shared::<Oracle>();
@@ -105,7 +105,7 @@ impl Oracle {
         self.inner.graph()
     }
 
-    /// Returns the tag with an id; `None` for 0 and for an unknown id, which may alias everything.
+    /// Returns the tag with an id; `None` for 0 or an unknown id. Such a tag may alias everything.
     #[inline]
     pub(crate) fn tag(&self, tag: Tag) -> Option<tbaa::TagId> {
         self.graph().tag_at((tag.id as usize).wrapping_sub(1))
@@ -127,7 +127,7 @@ impl Oracle {
         }
     }
 
-    /// Returns the access without its effect.
+    /// Converts an access. The effect (`kind`) is dropped, and an unknown tag becomes no tag.
     pub(crate) fn access(&self, access: MemoryAccess) -> Access {
         access.of(self.tag(access.tag))
     }
@@ -151,7 +151,7 @@ pub(crate) fn known_copy(graph: &Graph, copy: Copy) -> Result<tbaa::CopyId, Erro
     node.and_then(|node| graph.copy_of(node)).ok_or_else(|| unknown("copy", copy.id))
 }
 
-/// Returns the id for a position. Graphs have less than 2^29 nodes.
+/// Returns `position + 1`, an id. It fits in a `u32`, because graphs have at most 2^29 nodes.
 fn id_of(position: usize) -> u32 {
     u32::try_from(position + 1).unwrap_or(0)
 }
@@ -175,14 +175,14 @@ impl From<tbaa::CopyId> for Copy {
 }
 
 impl MemoryAccess {
-    /// Returns the access with this tag, without its effect.
+    /// Returns an access with this tag and the size of `self`. The effect (`kind`) is dropped.
     pub(crate) fn of(self, tag: Option<tbaa::TagId>) -> Access {
         let mut access = Access::from(tag);
         access.size = (self.size != 0).then(|| self.size.into());
         access
     }
 
-    /// Returns the effect, as bits of `Effect`.
+    /// Returns the effect, as bits of `Effect`. A `kind` other than 1 and 2 means both.
     #[inline]
     pub(crate) fn effect(self) -> u32 {
         if matches!(self.kind, 1 | 2) { self.kind } else { 3 }

@@ -12,7 +12,7 @@ use crate::status::{Status, answer, free};
 pub struct Reader(tbaa::Reader);
 
 impl Reader {
-    /// Returns the tag with an id. If it is unknown, takes the newest published state first.
+    /// Returns the tag with an id. Takes the newest published state if the id is not known yet.
     #[inline]
     fn tag(&mut self, tag: Tag) -> Option<TagId> {
         let at = (tag.id as usize).checked_sub(1)?;
@@ -27,9 +27,9 @@ impl Reader {
 }
 
 impl Context {
-    /// Returns the publisher. A new one publishes the present state of the context.
+    /// Returns the publisher. If there is none, makes one, which publishes the present state.
     fn publisher(&mut self) -> &mut Publisher {
-        // Not `get_or_insert_with`, which would keep the context borrowed.
+        // `get_or_insert_with` does not compile here: its closure would use the borrowed context.
         let made = self.publisher.take().unwrap_or_else(|| Publisher::new(&self.oracle().inner));
         self.publisher.insert(made)
     }

@@ -1,8 +1,8 @@
 //! Oracles that do not change, for threads that query while another thread adds types.
 //!
 //! A snapshot has its own graph and tables, so later additions to the context are not visible in
-//! it. The context keeps the last few snapshots. If nobody uses one any more, it is updated with
-//! the additions since, which is cheaper than a new one.
+//! it. The context keeps the last few snapshots. A snapshot that the program has released may be
+//! updated and returned again, which is cheaper than making a new one.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::context::{Context, Snapshot, made_in};
 use crate::oracle::{Oracle, rule_of};
 use crate::status::{Status, answer};
 
-/// The number of snapshots that a context keeps.
+/// The largest number of snapshots that a context keeps.
 const MAX_SNAPSHOTS: usize = 4;
 
 impl Context {
@@ -26,7 +26,7 @@ impl Context {
         if let Some(snapshot) = self.snapshots.iter().find(current) {
             return Arc::clone(&snapshot.oracle);
         }
-        // Updates the oldest snapshot that nobody uses, or makes a new one.
+        // Updates the oldest snapshot that has this rule and was released, or makes a new one.
         let free = |old: &mut Snapshot| old.rule == rule && Arc::get_mut(&mut old.oracle).is_some();
         let free = self.snapshots.iter_mut().position(free).map(|at| self.snapshots.remove(at));
         let graph = self.oracle().graph();

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 fn fail(error: Error) -> Status {
-    // A thread that is ending has no place for the message.
+    // While a thread ends, `LAST` may be destroyed already. Then the message is dropped.
     let _ = LAST.try_with(|last| *last.borrow_mut() = error.message);
     error.status
 }
@@ -35,7 +35,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> Error {
     Error::new(Status::Panicked, format!("a defect of libtbaa, please report: {text}"))
 }
 
-/// Runs the body of a function that returns a status.
+/// Runs the body of a function that returns a status. Stores the message of an error or panic.
 pub(crate) fn status(body: impl FnOnce() -> Result<(), Error>) -> Status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::Ok,

@@ -1,4 +1,4 @@
-//! Places (paths to members, such as `Point.x`), with the metadata for LLVM's accesses to them.
+//! Places (what paths such as `Point.x` lead to), with the metadata for LLVM's accesses to them.
 
 use std::mem::MaybeUninit;
 
@@ -61,7 +61,7 @@ pub enum InstructionKind {
     OtherContext = 6,
 }
 
-/// Converts an array of strings.
+/// Converts an array of strings. Returns an error if one is not UTF-8.
 unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&'t str>, Error> {
     // SAFETY: the caller promises `count` texts.
     let texts = unsafe { slice(texts, count, name) }?;
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn tbaa_places(
         }
         context.grow_spec(|built| paths.iter().for_each(|path| say_vague(built, path)));
         let (tags, of) = tags_of(context.tagging())?;
-        // All paths are lowered together.
+        // One request for all paths lets the library lower them together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;
         let keep = |(path, place): (&str, _)| {
             tags.keep(Key::Place(path.to_owned(), None), Requested::Place(place))
@@ -224,7 +224,8 @@ pub extern "C" fn tbaa_emit_tagged(
             }
             (Requested::Place(place), _) => {
                 if kind == 3 {
-                    // A copy of unknown length is a run, but a vector of scalable length is not.
+                    // A copy of unknown length (size 0) counts as a run of whole elements. A
+                    // varying size (`u64::MAX`), such as that of a scalable vector, does not.
                     match size {
                         u64::MAX => place.check(Size::Unknown, AccessKind::Read),
                         size => place.check_copy(size),

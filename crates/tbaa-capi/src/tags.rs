@@ -1,4 +1,4 @@
-//! The places and tags that a context has returned.
+//! The metadata that a context has returned for places and calls.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ impl From<&Place> for TagPlace {
         TagPlace {
             tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
             bit_width,
-            // The bit is counted from the place's first byte.
+            // `bits.first` counts from the same byte as `found.offset`.
             first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
             offset: found.offset,
             size: found.size,
@@ -75,9 +75,9 @@ pub struct Tagged {
     pub nodes: *const Recording,
 }
 
-/// The tags of a context.
+/// The metadata that a context has returned, and the state from which more is made.
 pub(crate) struct ContextTags {
-    /// The state of the JIT; `None` while a JIT is using it.
+    /// The state of [`Jit`]; `None` while a `Jit` is using it, and after a panic in a request.
     tagging: Option<Tagging>,
     /// The results by their request. C holds pointers to them, so each has a box.
     given: HashMap<Key, Box<Recording>>,
@@ -127,7 +127,6 @@ impl Declared<'_> {
     }
 }
 
-/// Returns the error for a context without declared types.
 pub(crate) fn undeclared() -> Error {
     let message = "the spec of this context declares no types: give it a `declare`";
     Error::new(Status::Declaration, message)
@@ -159,7 +158,7 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns a context's tags and types. Tags with default options are created if there are none.
+/// Returns a context's tags and types. Creates tags with default options if there are none.
 pub(crate) fn tags_of<'c>(
     (tags, mut of): (&'c mut Option<ContextTags>, Declared<'c>),
 ) -> Result<(&'c mut ContextTags, Declared<'c>), Error> {
@@ -183,7 +182,7 @@ impl ContextTags {
         of
     }
 
-    /// Runs a request on the JIT. If it panics, the context cannot be used again.
+    /// Runs the request `ask` on the JIT. If `ask` panics, later requests fail.
     pub(crate) fn ask<'c, R>(
         &mut self,
         of: Declared<'c>,
@@ -195,7 +194,7 @@ impl ContextTags {
         Ok(found?)
     }
 
-    /// Returns the stored result for a key. If there is none, asks the JIT.
+    /// Returns the stored result for a key. If there is none, makes one by `make` and stores it.
     pub(crate) fn give<'c>(
         &mut self,
         of: Declared<'c>,

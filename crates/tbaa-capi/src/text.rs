@@ -97,10 +97,10 @@ pub extern "C" fn tbaa_text_free(text: Option<&mut Text>) {
     }
 }
 
-/// The place to which a function writes its result.
+/// The memory to which a function writes its result; `None` for NULL.
 pub(crate) type Out<'o, T> = Option<&'o mut std::mem::MaybeUninit<T>>;
 
-/// Makes a result and writes it. It is an error if there is no place for it.
+/// Writes the result of `make` to `out`. Returns an error without calling `make` if `out` is NULL.
 pub(crate) fn write<T>(
     out: Out<'_, T>,
     make: impl FnOnce() -> Result<T, Error>,
@@ -110,7 +110,7 @@ pub(crate) fn write<T>(
     Ok(())
 }
 
-/// Returns the constant of an enumeration for its number in C.
+/// Returns the element of `all` with index `number`, or the error that `number` is no `name`.
 pub(crate) fn constant<T: Copy>(all: &[T], number: u32, name: &str) -> Result<T, Error> {
     let found = usize::try_from(number).ok().and_then(|number| all.get(number));
     let error = || Error::argument(format!("{number} is no {name}"));

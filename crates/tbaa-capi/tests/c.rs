@@ -1,5 +1,5 @@
-//! Builds C and C++ programs against the installed libtbaa, under two compilers with all warnings,
-//! and runs them under valgrind and the sanitizers.
+//! Compiles C and C++ programs against the installed libtbaa with gcc and clang, with all warnings,
+//! and runs them, some under valgrind and the sanitizers.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use support::{compile, flags, have, prefix, repository, run, source};
 
-/// The C programs. Each prints `ok` at the end, except `jit.c`.
+/// C programs for gcc, valgrind and clang's sanitizers. All but `jit.c` print `ok` at the end.
 const PROGRAMS: [&str; 4] = ["api.c", "emit.c", "threads.c", "jit.c"];
 
 /// Returns the compiler's arguments for the shared library, followed by `more`.
@@ -30,7 +30,6 @@ fn with_static_library() -> Vec<String> {
     found
 }
 
-/// Runs a program, and returns its output.
 fn output(program: &Path) -> String {
     run(&mut Command::new(program))
 }
@@ -51,7 +50,7 @@ fn programs_run_by_gcc_and_under_valgrind() {
     let Some(()) = have(&["cc", "gcc", "pkg-config", "valgrind"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
-        // One program uses the static library; clang compiles all of them for the sanitizers.
+        // This program is also linked with the static library.
         if name == "api.c" {
             let program = compile("gcc", &source(name), with_static_library(), "api-static");
             expect(&program, &output(&program));
@@ -74,12 +73,12 @@ fn programs_run_under_sanitizers() {
         let program = compile("clang-22", &source(name), arguments, &format!("{stem}-asan"));
         expect(&program, &output(&program));
     }
-    // Four threads query tags while the main thread adds types.
+    // Four threads of `threads.c` query tags while its main thread adds types.
     let arguments = shared(&["-fsanitize=thread"]);
     let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
-    // The library is not instrumented, so the sanitizer does not see how it counts a snapshot's
-    // holders; calls from it are suppressed. Everything that the library shares between threads is
-    // `Sync`, as the compiler checks.
+    // The library is not instrumented, so the sanitizer cannot see how the library counts a
+    // snapshot's holders. Reports on calls from the library are suppressed. The compiler checks
+    // that all that the library shares between threads is `Sync`.
     let suppressions = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsan.supp");
     fs::write(&suppressions, "called_from_lib:libtbaa\n").unwrap();
     let options = format!("halt_on_error=1 suppressions={}", suppressions.display());
@@ -133,7 +132,7 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     arguments.push("-fno-rtti".to_owned());
     let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
     assert_eq!(output(&program), expected("metadata"));
-    // The header for C++, without exceptions.
+    // Compiles and runs a program that uses the C++ header, without exceptions.
     arguments.push("-fno-exceptions".to_owned());
     for compiler in ["g++", "clang++-22"] {
         let program = compile(compiler, &source("header.cpp"), &arguments, "header");
@@ -153,7 +152,7 @@ fn cmake_finds_the_package() {
         let program = build.join(program);
         expect(&program, &output(&program));
     }
-    // The linker would keep exported functions, and with them all that they use.
+    // If the module exported functions of libtbaa, the linker could not remove the unused ones.
     let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
     assert!(symbols.contains("main") && !symbols.contains("tbaa_"), "{symbols}");
 }

@@ -16,7 +16,7 @@ fn header_is_up_to_date() {
         fs::write(&file, &made).unwrap();
     }
     let kept = fs::read_to_string(&file).unwrap_or_default();
-    // Not `assert_eq`, which would print both files.
+    // `assert_eq` would print both files.
     let differs = kept.lines().zip(made.lines()).position(|(kept, made)| kept != made);
     assert!(
         kept == made,

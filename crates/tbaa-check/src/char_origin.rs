@@ -9,11 +9,11 @@ use tbaa_types::{Type, TypeKind};
 /// The reason in the source why an access has no tag of its own type.
 #[derive(Clone)]
 pub enum CharOrigin {
-    /// A `char` in the source: the access is one byte wide.
+    /// A `char` in the source: the access is to an `i8` or a vector of `i8`.
     Char,
-    /// A member of a union, with the LLVM type of the union.
+    /// A member of a union, with the name of the union's LLVM type, as in `%union.u`.
     Union(String),
-    /// A value that is loaded as `char` and stored as `char`, and used for nothing else.
+    /// A copy: a value that is loaded as `char`, and only used by one store as `char`.
     Copy,
     /// A vector type that may alias everything, such as `__m128i`.
     Vector,
@@ -23,7 +23,7 @@ pub enum CharOrigin {
     BitField,
 }
 
-/// Returns whether a load or store is tagged `char` and is wider than a byte.
+/// Returns whether a load or store is tagged `char` and its type is neither `i8` nor `<N x i8>`.
 pub fn is_wider_char(module: &Module, sizes: &Sizes, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
     let is_wide = |ty| {
@@ -55,7 +55,7 @@ pub struct CharOrigins<'a> {
 }
 
 impl<'a> CharOrigins<'a> {
-    /// Returns the origins for a module with the sizes of its types.
+    /// Creates a finder for a module. `sizes` holds the sizes of the module's types.
     pub fn new(module: &'a Module<'a>, sizes: &'a Sizes) -> Self {
         CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
     }
@@ -124,7 +124,7 @@ impl<'a> CharOrigins<'a> {
         Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
     }
 
-    /// Returns the union that a `getelementptr` leads to, or through.
+    /// Returns the name of the first union type on the path from a `getelementptr`'s source type.
     fn union_of(&self, function: &Function<'_>, element: &Inst) -> Option<String> {
         let mut indices = function.operands(element).iter().skip(2);
         let mut ty: Type = element.ty?;
@@ -138,7 +138,7 @@ impl<'a> CharOrigins<'a> {
             if let Some(name) = self.sizes.with_kind(ty, name) {
                 return Some(name);
             }
-            // No index: a struct's first member. A variable index: any element, as all are alike.
+            // No index: a struct's first member. A variable index: any element; all have one type.
             let index = match indices.next().map(|&indice| function.def(indice)) {
                 Some(Def::Integer(index)) => index,
                 _ => 0,
@@ -155,7 +155,7 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
     (function.stored(store) == Some(value)).then_some(store)
 }
 
-/// Returns whether a store writes back a word with some bits changed, or a load reads such a word.
+/// Returns whether a store changes bits of a loaded word, or only masks and shifts use a load.
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
     let masks = |inst: &Inst| {
@@ -170,7 +170,7 @@ fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
         let mut operands = function.operands(inst).iter().filter_map(|&of| function.inst(of));
         operands.find(|operand| operand.opcode == opcode)
     };
-    // The value is an `or` with the masked old word or, if zeros are stored, that word alone.
+    // The stored value is the masked old word, or an `or` of that word and the new bits.
     let value = function.stored(inst).and_then(|stored| function.inst(stored));
     let masked = value.and_then(|value| match value.opcode {
         Opcode::Or => operand(value, Opcode::And),

@@ -1,5 +1,5 @@
 //! Checks TBAA metadata: reports metadata that LLVM's verifier rejects, metadata that is wrong
-//! although LLVM accepts it, and clashes between linked modules.
+//! although LLVM accepts it, and types of linked modules that differ under one name.
 //!
 //! [`verify`] and [`lint`] report [`Findings`]; [`link`] merges the graphs of several modules.
 

@@ -1,4 +1,4 @@
-//! Repairs one kind of bad node in a copy of the module, so that it hides no other findings.
+//! Repairs one kind of bad node in a copy of the module, so that bad nodes hide no other findings.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use tbaa::{Format, Operand};
 use tbaa_ir::{Edits, Keep, Module};
 
 /// The largest number of operands of a node that is repaired. The time to find one operand is
-/// linear in the node.
+/// linear in the length of the node.
 const OPERANDS: usize = 256;
 
 /// The largest number of nodes that are repaired.
@@ -18,8 +18,8 @@ const NODES: usize = 64;
 
 /// A copy of a module, in which the repaired types list their fields in order.
 struct Repaired {
-    /// The module. Its text has the original's length, and everything except the operands of fields
-    /// is at its original place.
+    /// The module. Its text is as long as the original text, and everything except the operands of
+    /// fields has its original position.
     module: Module<'static>,
     fields: Vec<Range<usize>>,
 }
@@ -35,9 +35,9 @@ pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject) -> Findings) -> Fi
 }
 
 impl Repaired {
-    /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if
-    /// there are none. LLVM's verifier rejects every tag that goes through such a type, and then
-    /// rule `llvm` has no answer to compare.
+    /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if there
+    /// are none. LLVM's verifier rejects every tag that goes through such a type, so in the
+    /// original module rule `llvm` answers only `MayAlias` for the tag.
     fn of(subject: &Subject) -> Option<Repaired> {
         let text = subject.module?.text();
         let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());
@@ -63,8 +63,8 @@ impl Repaired {
         (module.text().len() == text.len()).then_some(Repaired { module, fields })
     }
 
-    /// Adds the findings in the repaired module that are not yet known. If fields were moved, a
-    /// place in them becomes the place of all of the node's fields.
+    /// Adds the findings in the repaired module that `to` does not contain yet. A label inside
+    /// moved fields is extended to all fields of the node.
     fn add(&self, found: Findings, to: &mut Findings) {
         let is_new = |new: &crate::Diagnostic| {
             !to.iter().any(|known| known.code == new.code && known.primary == new.primary)
@@ -85,8 +85,8 @@ impl Repaired {
     }
 }
 
-/// Returns the place of a node's fields in the text, and the text of the fields in order of their
-/// offsets, with the same length in bytes.
+/// Returns the span of a node's fields in the text, and the text of the fields in order of their
+/// offsets, padded to the same length in bytes.
 fn sorted(
     subject: &Subject,
     ty: tbaa::TypeId,

@@ -1,4 +1,4 @@
-//! The text or graph that is being checked, and the places in it.
+//! The module or graph that is being checked, with names for its nodes and labels in its text.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -83,7 +83,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the name of a tag; if there is no text, the names of its types.
+    /// Returns the name of a tag; without a text, the names of its types and its offset.
     pub(crate) fn tag_name(&self, tag: TagId) -> String {
         match (self.module, self.graph.tag(tag)) {
             (None, Ok(tag)) => {
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
         module.node_span(module.offset_of(node)?)
     }
 
-    /// Returns the place of a node's operand, in time linear in the node.
+    /// Returns the span of a node's operand in the text, in time linear in the node's length.
     pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
         let module = self.module?;
         module.operand_span(module.offset_of(node)?, operand)
@@ -134,7 +134,7 @@ impl<'a> Subject<'a> {
         Some(Label { span, text: text.into() })
     }
 
-    /// Returns a label at an instruction's tag, or at the rest of its line if it has none.
+    /// Returns a label at an instruction's tag. Without a tag, the label is at the instruction.
     pub(crate) fn tag_label(&self, instruction: &Instruction, text: impl Into<String>) -> Label {
         let span = self.module.and_then(|module| module.tag_span(instruction));
         let span = span.unwrap_or_else(|| self.line_span(instruction));

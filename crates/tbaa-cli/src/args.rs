@@ -6,7 +6,7 @@ use crate::commands::Command;
 
 const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 
-/// The commands by what a user wants, the common ones first. The others are not listed.
+/// The listed commands, by what a user wants. Hidden ones, `completions` and `man` are left out.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Why is my program slow?", &["blocks", "worth", "diff"]),
     ("What is wrong?", &["run", "check", "bisect", "cc", "c++", "instrument"]),

@@ -33,7 +33,7 @@ pub(crate) struct FlagsArg {
 }
 
 impl FlagsArg {
-    /// Returns an input with these flags.
+    /// Returns the input at `path`, with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
         Origin { build: self.build.as_deref(), ..Origin::new(path, &self.flags) }
     }
@@ -52,7 +52,7 @@ impl FlagsArg {
         Ok(all)
     }
 
-    /// Returns one of several inputs. It gets these flags if it is C or C++, or if no input is.
+    /// Returns the input at `path`, with these flags if it is C or C++ or if none of `all` is.
     pub(crate) fn among<'a>(
         &'a self,
         path: &'a Path,
@@ -94,12 +94,12 @@ impl<'a> Origin<'a> {
         Origin { path, flags, build: None, as_written: false, without_tags: false }
     }
 
-    /// Returns this input without LLVM's passes: every access of the source is there with its tag.
+    /// Returns this input, to be compiled without LLVM's passes, which remove accesses.
     pub(crate) fn as_written(self) -> Self {
         Origin { as_written: true, ..self }
     }
 
-    /// Returns this input without LLVM's passes, and without tags.
+    /// Returns this input, to be compiled without LLVM's passes and without tags.
     pub(crate) fn without_tags(self) -> Self {
         Origin { without_tags: true, ..self.as_written() }
     }
@@ -119,8 +119,8 @@ impl<'a> Origin<'a> {
         self.path.as_os_str() == "-" && self.flags.iter().any(is_x)
     }
 
-    /// Compiles C or C++ to assembly text, with `-O1 -g` unless the flags differ. `text` is the
-    /// content of standard input, for a path `-`.
+    /// Compiles C or C++ to assembly text, with `-O1 -g` unless the flags override them. `text` is
+    /// the source if the path is `-`.
     pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>> {
         let mut command = command_of(&clang());
         command.args(["-O1", "-g"]);
@@ -198,7 +198,7 @@ pub(crate) fn disassemble(bitcode: &[u8]) -> Result<Vec<u8>> {
     run(command, "set LLVM_DIS to an llvm-dis", Some(bitcode))
 }
 
-/// Runs a tool and returns its output. Its own messages go to standard error.
+/// Runs a tool and returns its standard output. The tool's messages go to standard error.
 fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>> {
     let name = shown(&command);
     let output = progress::aside(|| output_of(&mut command, input))

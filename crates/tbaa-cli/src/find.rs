@@ -16,7 +16,7 @@ use crate::report::{Context, Failure, Result, bail, note};
 /// The number of names that a message lists. The rest are only counted.
 const SHOWN: usize = 8;
 
-/// An access that a name stands for: a tag, or an instruction with or without a tag.
+/// An access that a name means: a tag, or an instruction with or without a tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub(crate) tag: Option<TagId>,
@@ -31,7 +31,7 @@ impl Found {
 }
 
 impl Input {
-    /// Finds the accesses that each name stands for. Fails if there are none.
+    /// Finds the accesses that each name means. Fails if a name means none.
     pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>> {
         // Read all numbers first: reading may replace the graph, whose ids would become invalid,
         // and looking up a path may add a tag, which would change the numbers of a dump.
@@ -46,7 +46,7 @@ impl Input {
         found.collect()
     }
 
-    /// Finds two tags by name: see [`Input::find`].
+    /// Finds the accesses that each of two names means: see [`Input::find`].
     pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<[Vec<Found>; 2]> {
         let found = self.find(&[a, b])?;
         Ok(found.try_into().unwrap_or_else(|_| unreachable!("a list for each name")))
@@ -97,7 +97,7 @@ impl Input {
         Ok(instructions.into_iter().map(found).collect())
     }
 
-    /// Reads the module again with all nodes if the node was left out because nothing uses it.
+    /// Reads the module again with all nodes, if no node with this number was read so far.
     fn read_number(&mut self, digits: &str) -> Result {
         let numbering = self.numbering();
         let Content::Module(module) = &mut self.content else { return Ok(()) };
@@ -117,8 +117,8 @@ impl Input {
         Ok(())
     }
 
-    /// Finds a tag by its node's number in the text, or else in a dump. A node that is no tag so
-    /// far becomes one, and a note says so.
+    /// Finds a tag by its node's number in `tbaa dump`, or else in the text. If the node is no
+    /// tag yet, makes it a tag, and usually prints a note.
     fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
         let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
@@ -156,7 +156,7 @@ impl Input {
         Ok(tag)
     }
 
-    /// Finds tags by `vec.len`, `vec+8`, `long`, or the whole text that a command prints for a tag.
+    /// Finds a tag by `vec.len`, `vec+8`, `long`, or the whole text that a command prints for it.
     fn by_place(&self, module: &Module<'_>, name: &str) -> Result<Vec<Found>> {
         let names = Names::of_module(module);
         let graph = module.graph();
@@ -197,7 +197,7 @@ impl Input {
         }
     }
 
-    /// Finds accesses by `fill:%12` (the result, or else the pointer) or `fill:7` (the seventh).
+    /// Finds an access by `fill:%12` (its result, or else its pointer) or `fill:7` (the seventh).
     fn in_function(&self, module: &Module<'_>, access: &str) -> Result<Vec<usize>> {
         let file = &self.file;
         let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
@@ -327,7 +327,7 @@ impl Input {
     }
 }
 
-/// Returns whether a name means an access, such as `@f:2` or `@f:%x`, and not a function.
+/// Returns whether a name has the form of an access (`@f:2`, `@f:%x` or an incomplete `@f:`).
 pub(crate) fn names_access(name: &str) -> bool {
     let access = name.rsplit_once(':').map(|(_, access)| access);
     access.is_some_and(|access| access.is_empty() || access.starts_with('%') || is_digits(access))
@@ -340,7 +340,7 @@ pub(crate) fn access_name(module: &Module<'_>, index: usize) -> String {
     format!("@{}:{}", function_name(name), index - module.accesses_of(function).start + 1)
 }
 
-/// Returns the functions with accesses: the name of each, and its instructions.
+/// Returns the name and the accesses of each function that has accesses.
 pub(crate) fn by_function<'a>(
     module: &'a Module<'_>,
 ) -> impl Iterator<Item = (&'a [u8], &'a [Instruction])> {
@@ -373,7 +373,7 @@ fn offset(name: &str) -> Option<(&str, u64)> {
     Some((&name[..at], value))
 }
 
-/// Returns whether the names are equal, or `asked` is the end of the path `known`.
+/// Returns whether the names are equal, or the path `known` ends in the components of `asked`.
 fn is_same_file(known: &str, asked: &str) -> bool {
     !asked.is_empty() && (known == asked || Path::new(known).ends_with(asked))
 }

@@ -1,4 +1,4 @@
-//! The type for every kind of INPUT, with the names of its tags.
+//! [`Input`], the module or spec that a command reads, and the names of its tags.
 
 use std::path::Path;
 
@@ -44,17 +44,17 @@ impl Input {
         Input { file, content, asked: Vec::new(), is_compiled: false }
     }
 
-    /// Returns whether clang made the text from C or C++.
+    /// Returns whether [`Input::open`] had clang make the text from C or C++.
     pub(crate) fn is_compiled(&self) -> bool {
         self.is_compiled
     }
 
-    /// Reads INPUT, and prints warnings.
+    /// Reads an input that the command line names, and prints warnings.
     pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input> {
         Self::open_keeping(origin, Keep::Used)
     }
 
-    /// Like [`Input::open`], with a choice of the nodes to keep of a module.
+    /// Like [`Input::open`], with a choice of the metadata nodes that a module keeps.
     pub(crate) fn open_keeping<'a>(origin: impl Into<Origin<'a>>, keep: Keep) -> Result<Input> {
         let origin = origin.into();
         let (file, text) = read(origin)?;
@@ -83,13 +83,13 @@ impl Input {
         Ok(Input { is_compiled, ..Input::new(file, Content::Module(module)) })
     }
 
-    /// Reads a module from a text that another program wrote.
+    /// Reads a module from assembly text, without printing warnings.
     pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input> {
         let module = read_module(&file, text, Keep::Used)?;
         Ok(Input::new(file, Content::Module(module)))
     }
 
-    /// Reads INPUT only for its struct types, without warnings about tags.
+    /// Reads a module for its struct types, without printing warnings. Fails for a spec.
     pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input> {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
@@ -148,8 +148,8 @@ impl Input {
         })
     }
 
-    /// Returns the tags for commands on all pairs, with their names: for a spec all names, for a
-    /// module the attached tags in order of first appearance, or if there are none, all tags.
+    /// Returns the tags for commands on all pairs, with names: for a spec the tag of each name, for
+    /// a module the attached tags in order of first use or, if there are none, all tags.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         match &self.content {
             Content::Spec(built, _) => {
@@ -229,7 +229,7 @@ impl Input {
         Some(place(&self.file, position(module.text(), module.offset_of(node)?)))
     }
 
-    /// Returns the name of a type's field in the spec: see [`Input::field_name`].
+    /// Returns the name of a field of the type `ty` in the spec: see [`Input::field_name`].
     pub(crate) fn name_of_field(&self, ty: TypeId, at: usize, field: &Field) -> Option<&str> {
         let name = self.graph().ty(ty).name().unwrap_or_default();
         self.field_name(&String::from_utf8_lossy(name), at, field.offset)
@@ -256,7 +256,7 @@ impl Input {
         Some(path.split('.').next().filter(|_| unnamed).unwrap_or(path).to_owned())
     }
 
-    /// Returns a field's name in the spec; `None` if unknown, or if types of one name disagree.
+    /// Returns a field's name in the spec; `None` if unknown, or if types with this name disagree.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
         let Content::Spec(built, _) = &self.content else { return None };
         let named = built.spec().types.iter().filter_map(|decl| match decl {
@@ -312,7 +312,7 @@ pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
 
 /// Returns the text of a node of a module: its number, or its operands if it has none.
 ///
-/// The recursion ends: the reader limits the nesting of inline nodes, and cycles need numbers.
+/// The recursion ends: inline nodes nest to a limited depth, and every cycle has a numbered node.
 pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
     if let Some(number) = module.number_of(node) {
         return format!("!{number}");

@@ -1,8 +1,8 @@
 //! The `tbaa` command: dump, query and explain TBAA metadata.
 //!
 //! Only answers go to standard output. Warnings, notes and errors go to standard error. The exit
-//! status is 0 if all is well, 1 if there are findings in the input, and 2 if the input or the
-//! arguments are unusable.
+//! status is 0 if all is well, 1 if the input has findings, and 2 if input or arguments are not
+//! usable or the output cannot be written. Some commands return the status of another program.
 
 mod args;
 mod commands;
@@ -33,7 +33,8 @@ use args::Args;
 use commands::Outcome;
 use report::Failure;
 
-/// True if standard output is closed (`>&-`). Rust would open `/dev/null` and lose the output.
+/// True if standard output was closed at the start (`>&-`). Rust opens `/dev/null` in its place, so
+/// writes would succeed and the output would be lost.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(target_os = "linux")]

@@ -27,7 +27,7 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// Writes JSON. Control characters, which can only occur in strings, are escaped.
+/// Writes JSON. Escapes hidden characters except line feeds: in JSON they only occur in strings.
 pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
     let must_be_escaped = |c| c != '\n' && is_hidden(c);
     for part in json.split_inclusive(must_be_escaped) {
@@ -40,7 +40,7 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Calls `work` for each input. Returns the last failure of an unusable input; reports the others.
+/// Calls `work` for each input. Returns the last failure of an unusable input, reports the others.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,
@@ -65,7 +65,7 @@ pub(crate) struct AnswersLimit {
 }
 
 impl AnswersLimit {
-    /// Fails if the number of pairs of `tags` tags exceeds the limit. The message names `what`.
+    /// Fails if the square of the number `tags` exceeds the limit. The message names `what`.
     pub(crate) fn check(&self, tags: usize, what: &str) -> Result {
         let answers = (tags as u64).saturating_mul(tags as u64);
         let most = self.max_answers;

@@ -44,7 +44,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns a function's printed name: for C++ the name in the source, otherwise LLVM's.
+/// Returns a function's printed name: for C++ the source name, shortened if long, otherwise LLVM's.
 pub(crate) fn function_name(name: &[u8]) -> String {
     demangled_function(name).map_or_else(|| llvm_name(name), |source| printable(folded(source)))
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time after which progress is shown.
+/// The time until progress is first shown, and between two updates.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The text, and true if it is on the terminal now. Lock this while writing to the terminal.
@@ -46,7 +46,6 @@ pub(crate) fn doing(text: impl Into<String>) {
     line().0 = text.into();
 }
 
-/// Stops showing progress.
 pub(crate) fn end() {
     let mut line = line();
     line.0.clear();

@@ -1,8 +1,8 @@
 //! Renders findings for people to read, with excerpts of the input.
 //!
 //! An input may be hostile: lines may be very long or contain control characters. So only a part of
-//! each line is taken, and each hidden character is replaced by one other, which keeps columns
-//! right. `annotate-snippets` draws the result, and cuts lines to the width of a terminal.
+//! a long line is drawn, and a visible character replaces each hidden one, so columns stay right.
+//! `annotate-snippets` draws the result, and cuts lines to the width of a terminal.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ use tbaa_check::{Diagnostic, Label, Level};
 
 use crate::printable::{printable, printable_in_columns};
 
-/// The number of bytes drawn on each side of a place in its line: more than a terminal shows.
+/// The number of bytes drawn on each side of a line's first label: more than a terminal shows.
 const WINDOW: usize = 1 << 10;
 
-/// The largest difference between the line numbers of two places that are drawn together.
+/// The largest difference between the line numbers of neighbouring labels in one excerpt.
 const GAP: usize = 2;
 
-/// A label, with its line from 0.
+/// A label's line, counted from 0, its kind, and the label.
 type PlacedLabel<'d> = (usize, AnnotationKind, &'d Label);
 
 /// An input's text, with the offset at which each line starts.
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
         };
         let code = finding.code.to_string();
         let title = level.primary_title(printable(&finding.message)).id(&code);
-        // If there is no place in the text, only name the file.
+        // If the finding has no place in the text, only name the file.
         let file = finding.primary.is_none().then(|| Origin::path(self.file));
         let snippets = self.clusters(finding).into_iter().flat_map(|of| self.snippet(&of));
         let notes = finding.notes.iter().map(|note| Title::NOTE.message(printable(note)));
@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         writeln!(out, "{}\n", Renderer::styled().render(&[group]))
     }
 
-    /// Groups labels on neighbouring lines. The group of the primary label comes first.
+    /// Groups labels whose lines are at most [`GAP`] apart. The primary label's group comes first.
     fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
         for number in first..=last {
             let line = self.line(number);
             let here: Vec<_> = cluster.iter().filter(|&&(at, ..)| at == number).collect();
-            // Choose the part of the line that has the places, or its beginning.
+            // Choose the part of the line around its first label, or else the line's beginning.
             let start = here.iter().map(|(_, _, label)| label.span.start).min();
             let start = start.map_or(line.start, |start| start.clamp(line.start, line.end));
             let from = if start - line.start > WINDOW { start - WINDOW } else { line.start };

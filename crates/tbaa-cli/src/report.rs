@@ -142,7 +142,6 @@ fn brief(message: String) -> String {
     format!("{} ... ({} bytes) ... {}", &message[..start], end - start, &message[end..])
 }
 
-/// Prints a note.
 pub(crate) fn note(text: impl Into<String>) {
     Message::Plain { place: None, text: text.into() }.print(NOTE);
 }

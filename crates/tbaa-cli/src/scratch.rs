@@ -1,4 +1,4 @@
-//! Temporary folders and saved files, which are removed or restored at the end, even after Ctrl-C.
+//! Removes temporary folders and restores saved files at the end, even after Ctrl-C.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use crate::report::{Failure, Result, bail};
 /// The folders that exist, each with its saved files.
 static FOLDERS: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// A folder, pairs of a saved file and its copy, and a script that restores them after a kill.
+/// A folder, pairs of a saved file and its copy, and a script that restores the files after a kill.
 type Entry = (PathBuf, Vec<(PathBuf, PathBuf)>, Option<PathBuf>);
 
-/// A folder that is removed at the end.
+/// A folder that is removed when this value is dropped.
 pub(crate) struct Folder(PathBuf);
 
 fn folders() -> MutexGuard<'static, Vec<Entry>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Restores the saved files, and removes the folder.
+/// Restores the saved files, and removes the script and the folder.
 fn remove((folder, kept, script): Entry) {
     for (file, copy) in kept {
         // A running program's file cannot be written, but it can be replaced by another.
@@ -68,7 +68,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Saves a copy of a file, which is restored at the end.
+    /// Saves a copy of a file. When the folder is removed, the file is restored from the copy.
     pub(crate) fn keep(&self, file: &Path) -> io::Result<()> {
         let mut folders = folders();
         let Some((folder, kept, _)) = folders.iter_mut().find(|folder| folder.0 == self.0) else {

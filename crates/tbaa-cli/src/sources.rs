@@ -9,7 +9,7 @@ use tbaa_ir::{DebugInfo, Location};
 
 use crate::printable::printable;
 
-/// The size in bytes above which a file is not read, because it is no source file.
+/// A file of this size in bytes or more is not read, because it is no source file.
 const MOST: u64 = 64 << 20;
 
 pub(crate) struct Sources {
@@ -49,7 +49,7 @@ impl Sources {
         format!("{}:{}", self.name(at), at.line)
     }
 
-    /// Returns the text of the file at a location, if it can be read.
+    /// Returns the text of a location's file, if it can be read.
     pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
         let is_file = |path: &PathBuf| {
             fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)

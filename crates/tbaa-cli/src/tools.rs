@@ -18,13 +18,13 @@ pub(crate) fn named(variable: &str) -> Option<OsString> {
     env::var_os(variable).filter(|named| !named.is_empty())
 }
 
-/// Returns LLVM 22's version of a program if it is on the path, or else the newest one. If there is
-/// none, running the returned name fails, and [`cannot_run()`] names the package to install.
+/// Returns a program's name for LLVM 22 if that is on the path, or else for the newest version. If
+/// there is none, running the returned name fails, and [`cannot_run()`] says what to install.
 pub(crate) fn tool(name: &str) -> String {
     installed(name).unwrap_or_else(|| format!("{name}-{LLVM}"))
 }
 
-/// Like [`tool()`], but `None` if there is none. Names such as `clang-19` contain the version.
+/// Like [`tool()`], but returns `None` if no version of the program is on the path.
 pub(crate) fn installed(name: &str) -> Option<String> {
     let preferred = format!("{name}-{LLVM}");
     if is_on_path(&preferred) {

@@ -40,7 +40,7 @@ pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
     }
 }
 
-/// Returns an array field's stride and its number of elements, if bounded; `None` if not an array.
+/// Returns an array field's stride and, if bounded, its number of elements; `None` if no array.
 pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
     let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
     match field.extent? {
@@ -50,7 +50,7 @@ pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>
     }
 }
 
-/// Returns `[4]` for an array of four elements, `[]` for one without an end.
+/// Returns `[4]` for an array of four elements, `[]` for an unbounded array, else an empty text.
 pub(crate) fn brackets(count: Option<Option<u64>>) -> String {
     match count {
         None => String::new(),
@@ -59,7 +59,6 @@ pub(crate) fn brackets(count: Option<Option<u64>>) -> String {
     }
 }
 
-/// Returns a type's printable name.
 pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
     printable(names.ty(ty))
 }
@@ -92,7 +91,7 @@ fn step(graph: &Graph, ty: TypeId, offset: u64) -> Option<(Next, (TypeId, u64))>
     }
 }
 
-/// Returns the types on a path of an explanation, which starts at the type `base`.
+/// Returns the types on the path that starts at the type `base` and takes an explanation's `steps`.
 pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<WalkStep> {
     let (mut places, mut ty) = (Vec::new(), base);
     for step in steps {
@@ -111,7 +110,7 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the steps of all paths from a tag's base to its access type; none if they are too many.
+/// Returns the steps of all paths from a tag's base to its access type; none above `STATES` states.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);

@@ -1,5 +1,5 @@
-//! Tests `tbaa bisect` on programs that `opt -O2` breaks because of a planted wrong tag, and on
-//! programs that do not end. Searches with a known answer are tested in `sessions.rs`.
+//! Tests `tbaa bisect` on modules that `opt -O2` miscompiles, mostly because of a wrong tag, and on
+//! commands that do not end. `sessions.rs` tests searches whose result is known.
 
 mod tools;
 
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use tools::{scratch, tbaa};
 
-/// Runs a search with the runtime library that cargo built for the tests.
+/// Runs `tbaa bisect` on a file. Its runtime library is the one that cargo built beside this test.
 fn bisect(file: &str, args: &[&str]) -> Output {
     let tests = std::env::current_exe().unwrap();
     let mut command = tbaa(&["bisect", file]);
@@ -51,7 +51,7 @@ fn planted_miscompiles_are_found() {
         let text = fs::read_to_string(&file).unwrap();
         let guilty = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("; guilty"));
         let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
-        // If no target is given, only clang chooses one with vector instructions.
+        // The module names no target. Then `opt` uses no vector instructions, but clang does.
         let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
         let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let report = stdout(&out);
@@ -62,7 +62,7 @@ fn planted_miscompiles_are_found() {
         let union = report.lines().find(|line| line.starts_with("  union"));
         let wrong = "so the program or its tags are wrong";
         let (expected, verdict) = match file.file_stem().unwrap().to_str().unwrap() {
-            // C allows memory to be reused, and LLVM swaps the stores.
+            // C allows a store of another type to reuse memory, but LLVM swaps the two stores.
             "reused" => (Some("NoA"), "so LLVM is wrong"),
             "sized" => (Some("May"), "rule union knows that bytes are shared"),
             "constant" => (None, wrong),
@@ -73,7 +73,7 @@ fn planted_miscompiles_are_found() {
     }
 }
 
-/// The first line of each file contains a part of the expected verdict.
+/// The first line of each file contains a part of the verdict that `tbaa bisect` must print.
 #[test]
 fn a_verdict_claims_what_was_shown() {
     let Some(()) = llvm() else { return };
@@ -96,7 +96,7 @@ fn a_verdict_claims_what_was_shown() {
     }
 }
 
-/// A check that does not run is not counted as a pass.
+/// If the tags cannot be checked, the report says so, and calls neither LLVM nor the program wrong.
 #[test]
 fn without_checks_nobody_is_convicted() {
     let Some(()) = llvm() else { return };
@@ -114,7 +114,7 @@ fn without_checks_nobody_is_convicted() {
     }
 }
 
-/// Returns a module with a planted fault between other accesses, 2000 in all.
+/// Returns the module `planted` with copies of its function `@other`: at most 2000 accesses in all.
 fn with_2000_accesses(planted: &str) -> String {
     let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();
     let (other, after) = rest.split_once("\n@format").unwrap();
@@ -129,7 +129,7 @@ fn with_2000_accesses(planted: &str) -> String {
 #[test]
 fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
     let Some(()) = llvm() else { return };
-    // One or two tags are guilty; `planted_miscompiles_are_found` has more faults.
+    // Two accesses are guilty in `hoisted`, one in `constant`.
     for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
@@ -181,7 +181,7 @@ fn within_5_seconds(done: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Ctrl-C leaves no folder behind.
+/// After Ctrl-C, the search removes its temporary folder.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {

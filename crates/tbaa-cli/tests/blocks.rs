@@ -1,4 +1,5 @@
-//! Tests `tbaa blocks --prove`: the accesses that it blames prevent LLVM's optimisation.
+//! Tests `tbaa blocks`, which lists the stores and calls that keep LLVM from removing a load. With
+//! `--prove`, it asks LLVM whether each such load goes once these accesses touch other memory.
 
 mod tools;
 
@@ -21,7 +22,7 @@ fn prove(file: &Path, sample: usize) -> Value {
     serde_json::from_str(&printed(tbaa.arg(sample.to_string()))).unwrap()
 }
 
-/// Compiles those of Lua's files that `is_wanted` accepts, and links them.
+/// Compiles Lua's files whose names without extension `is_wanted` accepts, and links the modules.
 fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     let (folder, mut files) = (tools::folder(&format!("blocks/{name}")), Vec::new());
     for source in lua::sources("lua-5.4.9") {
@@ -39,15 +40,16 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns precision and recall. Precision: LLVM removes or hoists this share of the loads with
-/// blamed accesses once these access other memory. Recall: the blame explains this share of the
-/// loads that LLVM removes once everything else accesses other memory.
+/// Returns precision and recall. Precision: the share of the listed loads in the sample that LLVM
+/// removes or hoists once the listed accesses touch other memory. Recall: the share of the loads
+/// that go once all accesses to other addresses touch other memory, for which the listed accesses
+/// suffice.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
 }
 
-/// A small version of the run that `docs/blocks.md` reports, on some files of Lua.
+/// Repeats the measurement of `docs/blocks.md` on five files of Lua.
 #[test]
 fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     let Some(()) = llvm() else { return };
@@ -56,11 +58,11 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     eprintln!("{figures}");
     let (precision, recall) = shares(figures);
     assert!(figures["asked"].as_u64().unwrap() >= 30, "{figures}");
-    // A load that LLVM only moves to some paths of its loop does not count as removed.
+    // LLVM may only move a load to some paths of its loop. Such a load does not count as removed.
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// Like the test before, on all of Lua, which takes minutes.
+/// Like the test before this one, on all of Lua. It takes minutes.
 #[test]
 #[ignore = "asks LLVM about a thousand loads"]
 fn of_lua_what_is_blamed_is_to_blame() {
@@ -71,8 +73,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// Returns the loads that a program lists as blocked: all of them, and those where no
-/// blocker accesses the same place, is atomic or a fence, or may not return.
+/// Returns the names of the loads that `program`, a build of `tbaa`, lists as blocked: all, and
+/// those of which no blocker accesses the loaded bytes, is atomic or a fence, or may not return.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();
@@ -87,11 +89,11 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     [rows.clone().filter_map(name).collect(), rows.filter(is_apart).filter_map(name).collect()]
 }
 
-/// Compares the list of blocked loads with a sample of the loads that survive LLVM's passes. A load
-/// is blocked if LLVM removes or hoists it once everything else accesses other memory.
-/// `TBAA_MODULES` names the modules, `TBAA_BEFORE` another `tbaa` for comparison, and `TBAA_SAMPLE`
-/// the size of the sample. Loads are compared by their printed names, which instances of a C++
-/// template may share.
+/// Compares the list of blocked loads with a sample of the loads that LLVM's passes keep. Memory
+/// keeps a load if LLVM removes or hoists it once all accesses to other addresses touch other
+/// memory. `TBAA_MODULES` names the modules, `TBAA_BEFORE` a second `tbaa` to compare with, and
+/// `TBAA_SAMPLE` the sample's size. Loads are compared by their names, which template instances may
+/// share.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

@@ -1,15 +1,14 @@
-//! Tests `tbaa cc`, `tbaa c++` and `tbaa run` as compilers, and `tbaa bisect --build` on the builds
-//! that they record.
+//! Tests `tbaa cc`, `tbaa c++` and `tbaa run`, and `tbaa bisect --build` on recorded builds.
 
 mod tools;
 
 use std::process::Command;
 
-/// Each script in the folder states what it tests.
+/// Runs the shell scripts in `tests/cc`. Each begins with a comment on what it tests.
 #[test]
 fn scripts_pass() {
     let Some(()) = tools::find(&["clang-22"]) else { return };
-    // cargo builds the library into the folder of the tests.
+    // cargo builds the runtime library into the folder of this test program.
     let tests = std::env::current_exe().unwrap();
     let mut failed = String::new();
     for file in tools::files("tests/cc", &["sh"]) {
@@ -19,7 +18,7 @@ fn scripts_pass() {
         command.env("TBAA", env!("CARGO_BIN_EXE_tbaa"));
         command.current_dir(tools::emptied(&format!("cc/{name}"))).env("CLANG", "clang-22");
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).env_remove("TBAA_RECORD");
-        // cargo sets this to a folder that may have an older library.
+        // cargo sets this variable to a folder that may contain an older runtime library.
         command.env_remove("LD_LIBRARY_PATH");
         let output = command.output().unwrap();
         if !output.status.success() {

@@ -1,7 +1,10 @@
-//! Tests access classes in LLVM metadata: the plugin answers like the rule, and programs run right.
+//! Tests access classes in LLVM metadata: the plugin for LLVM gives the alias rule's answers, and
+//! programs that are optimised with the plugin give the right results.
 //!
-//! Tags with equal answers form a class, and a relation's rows say which classes may alias.
-//! `TBAA_PAIRS` and `TBAA_PROGRAMS` are the numbers of pairs and programs, `TBAA_SEED` the seed.
+//! Tags with equal answers form a class, and an access names its class by a scope. A relation has a
+//! name, its domain, and a row for each class: the class and the lower-numbered ones that it may
+//! alias. `TBAA_PAIRS` and `TBAA_PROGRAMS` are numbers of pairs and programs, `TBAA_SEED` is the
+//! seed.
 
 mod tools;
 
@@ -20,18 +23,18 @@ use tbaa_tests::programs::{
 };
 use tbaa_tests::universe::{self, Taste};
 use tools::{folder, number, plugin};
-/// A relation: its domain, its rows, and the metadata number of its first class's scope list.
+/// A relation: its domain, its rows, and the metadata number of its first class's list of scopes.
 type Relation = (String, Vec<String>, usize);
 
-/// Adds a relation, and returns the metadata number of its first class's scope list. The lists of
-/// the other classes follow in order.
+/// Adds a relation with an empty domain, and returns the metadata number of its first class's list
+/// of scopes. The lists of the next classes have the next numbers.
 fn lists(relations: &mut Vec<Relation>, rows: &[String]) -> usize {
     let first = relations.last().map_or(1_000_000, |relation| relation.2 + relation.1.len());
     relations.push((String::new(), rows.to_vec(), first));
     first
 }
 
-/// Returns the metadata of relations, with a list of one scope for each class.
+/// Returns the metadata of relations. Each class has a list of one scope.
 fn metadata(relations: &[Relation]) -> String {
     let all: Vec<_> = (0..relations.len()).map(|at| format!("!{at}")).collect();
     let mut text = format!("!tbaa.relations = !{{{}}}\n", all.join(", "));
@@ -66,7 +69,7 @@ fn the_plugin_answers_what_the_rule_answers() {
             let rules = if seed % 3 == 0 { AliasRule::UnionStrict } else { AliasRule::Union };
             let oracle = Oracle::new(graph, rules);
             let mut classes = AccessClasses::new(&seed.to_string());
-            // The classes are added at once, or in two steps.
+            // The tags are added at once, or in two steps.
             let split = rng.below(tags.len() + 1);
             classes.add(&oracle, tags[..split].iter().copied()).unwrap();
             let before: Vec<String> = classes.rows().collect();
@@ -100,8 +103,8 @@ fn the_plugin_answers_what_the_rule_answers() {
                     let no = told.contains(&(x, y)) || told.contains(&(y, x));
                     let may = oracle.may_alias(tags[a], tags[b]);
                     assert!(!(no && may), "seed {seed}: {a} and {b} may alias");
-                    // Classes that were added in two steps may answer MayAlias too often. Classes
-                    // that were added at once give exact answers.
+                    // If tags were added in two steps, the classes may answer MayAlias too often.
+                    // If they were added at once, the answers are exact.
                     let grown = *split > 0 && *split < tags.len();
                     assert!(no || may || grown, "seed {seed}: {a} and {b} are apart");
                 }
@@ -114,8 +117,8 @@ fn the_plugin_answers_what_the_rule_answers() {
 
 /// Returns the text of a program with random accesses. Its exit status depends on their results.
 ///
-/// Classes are related at random. Each memory slot is accessed with a few classes that may all
-/// alias one another. With `lie`, some accesses have other classes.
+/// Which classes may alias is random. Each slot (a global variable) is accessed with a few classes
+/// that may all alias one another. With `lie`, a slot's classes may also be NoAlias.
 fn program(rng: &mut Rng, lie: bool) -> String {
     let classes = 3 + rng.below(6_usize);
     let mut may = vec![vec![false; classes]; classes];
@@ -170,7 +173,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
             }
         };
         steps(rng, &mut text, &mut value, &mut at);
-        // Add two branches that may do the same, so that LLVM merges their accesses.
+        // Add two branches that may have the same accesses, so that LLVM merges them.
         text += &format!(
             "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:\n"
         );
@@ -189,8 +192,8 @@ fn program(rng: &mut Rng, lie: bool) -> String {
              br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}\n"
         );
     }
-    // For each pair of functions, a function calls both with pointers that are its parameters. An
-    // unoptimised `main` passes it the slots.
+    // For each pair of `@f` functions, add a function that calls both and passes on its parameters.
+    // `main`, which is not optimised, passes the slots to that function.
     for pair in [0, 2] {
         let other = pair + 1;
         text += &format!(
@@ -227,7 +230,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
     text + &metadata(&[("tbaa:random".to_owned(), rows, 1000)])
 }
 
-/// Returns the exit status of a program, optimised or not.
+/// Returns a program's exit status. Without a `level`, the program is not optimised.
 fn outcome(file: &Path, level: Option<&str>, plugin: &str) -> i32 {
     let made = file.with_extension("bc");
     let mut opt = Command::new("opt-22");
@@ -252,7 +255,7 @@ fn random_programs_do_what_they_did() {
             assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
         }
     }
-    // The test would notice a fault: optimised with wrong classes, some programs change.
+    // Check that the test would notice a fault: wrong classes change some optimised programs.
     let lies = (0..40).filter(|seed| {
         fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
@@ -260,8 +263,7 @@ fn random_programs_do_what_they_did() {
     assert!(lies.count() >= 5);
 }
 
-/// Returns the output of a program of several modules, linked and optimised with or without the
-/// plugin.
+/// Links modules, optimises the result with or without the plugin, and returns its output.
 fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);
     let made = folder("classes").join("optimised.bc");
@@ -283,8 +285,8 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
     tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-/// Runs the programs of the lowering's tests with access classes, first alone and then together
-/// with lowered tags. In a program of two modules, the second one adds classes.
+/// Runs the programs that the tests of `tbaa lower` use, first with access classes alone, then with
+/// classes and lowered tags. If a program has two modules, the second one adds classes.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
     let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {
@@ -307,7 +309,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
         let mut classes = AccessClasses::new("one");
         let mut modules = Vec::new();
         for text in program {
-            // Each module knows its own classes and those of the modules before it.
+            // Each module has the classes of its own tags and of those in the modules before it.
             let named = text.split("@{").skip(1).map(|it| tag(it.split('}').next().unwrap()));
             classes.add(&oracle, named).unwrap();
             let list = |path: &str| {
@@ -334,7 +336,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
                 fs::write(&file, text).unwrap();
                 let mut opt = Command::new("opt-22");
                 let made = tools::printed(opt.arg(level).arg("-S").arg(&file));
-                // Metadata, and the empty line before it, is not code.
+                // Leave out metadata, and the empty line before it.
                 let lines = made.lines().filter(|line| !line.starts_with('!'));
                 let lines = lines.map(|line| line.split(", !").next().unwrap()).collect::<Vec<_>>();
                 lines.join("\n").trim_end().to_owned()

@@ -1,6 +1,6 @@
-//! Runs the command as its users do.
+//! Runs the command `tbaa` as its users do.
 //!
-//! Each file under `tests/cases` is a test: arguments, standard input, and the expected output and
+//! Each file in `tests/cases` is a test: arguments, standard input, and the expected output and
 //! exit status. It runs in `tests/inputs`. `TRYCMD=overwrite` rewrites the files with the command's
 //! present output: look at the difference before you commit it.
 
@@ -31,7 +31,7 @@ fn assemble(text: &[u8]) {
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// Returns metadata with a list of scalar tags, each NoAlias with every other.
+/// Returns metadata that lists `count` scalar tags. Each is NoAlias with every other one.
 fn scalars(count: usize) -> String {
     let tags: Vec<_> = (0..count).map(|tag| format!("!{tag}")).collect();
     let mut list = format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
@@ -83,7 +83,7 @@ fn what_dump_prints_reads_back() {
     assemble(&named);
 }
 
-/// Returns the numbers of the tags that a dump lists, each with the remark behind it.
+/// Returns the numbers of the tags that a dump lists, each with the comment after its definition.
 fn listed(dump: &str) -> Vec<(&str, &str)> {
     let list = dump.lines().find_map(|line| line.strip_prefix("!tbaa.tags = !{"));
     let numbers = list.unwrap_or("}").trim_end_matches('}').split(", ");
@@ -111,7 +111,7 @@ fn a_number_that_dump_prints_can_be_given_back() {
             let line = line.unwrap_or_else(|| panic!("{file} {number}: {}", text(&out.stderr)));
             let meaning = remark.split(": ").next().unwrap();
             assert!(file.ends_with(".ron") || line.contains(meaning), "{file} {number}: {line}");
-            // The answers are the same, too.
+            // The dump and the input also give the same answers.
             let (first, _) = listed[0];
             let out = output(&["alias", file, first, number, "--rules", "union"], b"");
             let letter = text(&grid).lines().next().unwrap().as_bytes()[at];
@@ -132,7 +132,7 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
-/// Runs the command in a terminal, with the program `script`.
+/// Runs the command without a terminal, and in a terminal that the program `script` provides.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_is_shown_on_a_terminal_and_taken_away() {
@@ -165,7 +165,7 @@ fn json_reads_back_as_the_findings() {
     }
 }
 
-/// Checks the requirements of SARIF 2.1.0 that programs which read it rely on.
+/// Checks the properties of SARIF 2.1.0 that programs which read the format rely on.
 #[test]
 fn sarif_is_what_its_schema_wants() {
     for (args, least) in [
@@ -202,7 +202,7 @@ fn sarif_is_what_its_schema_wants() {
                 let physical = &location["physicalLocation"];
                 let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
                 let Some(region) = physical.get("region") else {
-                    // A spec's finding has no place in a text.
+                    // A finding in a spec has no position in the file.
                     assert!(uri.ends_with(".ron"));
                     continue;
                 };
@@ -217,7 +217,7 @@ fn sarif_is_what_its_schema_wants() {
     }
 }
 
-/// The commands whose help has an exit status.
+/// Commands whose help states the exit status.
 const COMMANDS: &str = "dump explain matrix masks check stats types link strip \
                         bisect graph diff report blocks";
 
@@ -232,7 +232,7 @@ fn every_command_has_help_with_its_exit_status() {
     }
 }
 
-/// The `f.ll` of the examples in the help.
+/// The module that the examples in the help call `f.ll`.
 #[cfg(unix)]
 const EXAMPLE: &str = include_str!("inputs/example.ll");
 
@@ -278,9 +278,9 @@ fn every_example_in_the_help_runs() {
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
     }
-    // The script for `opt` only copies its input for passes that name values or optimise.
+    // This script copies its input if the arguments name the pass `instnamer` or `gvn`.
     stand_in(&home.join("bin/opt-22"), "case \"$*\" in *instnamer*|*gvn*) cat ;; esac");
-    // The script for `clang` prints a module, or writes a program to its last argument.
+    // With `-emit-llvm`, print a module. Otherwise write a program to the last argument's path.
     stand_in(
         &home.join("bin/clang-22"),
         "for out; do [ \"$out\" != -emit-llvm ] || exec cat f.ll; done
@@ -293,12 +293,12 @@ fn every_example_in_the_help_runs() {
         let help = output(&[command, "--help"], b"").stdout;
         let (_, examples) = text(&help).split_once("Examples:\n").unwrap();
         for line in examples.lines().take_while(|line| !line.is_empty()) {
-            // A remark may follow the example after two spaces.
+            // Two spaces separate an example from a remark behind it.
             let (example, remark) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
             let mut shell = Command::new("sh");
             shell.args(["-c", example]).current_dir(&home).env("HOME", &home).env("PATH", &path);
             let out = shell.output().unwrap();
-            // The exit status of a pipe is that of its last program.
+            // A pipe has the exit status of its last program only.
             let errors = text(&out.stderr);
             assert!(out.status.success() && !errors.contains("error"), "{example}: {errors}");
             if example.ends_with("--generic") {

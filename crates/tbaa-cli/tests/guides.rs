@@ -1,15 +1,14 @@
-//! Follows the guides as a reader would.
+//! Runs the commands in the guides, and compares the output with what the guides show.
 //!
-//! In the README and the pages under `docs`, a block of kind `console` is a session: lines that
-//! start with `$ ` are given to `sh`, and the lines after them are its output in a terminal. A
-//! command continues in the next line after a backslash, and within single quotes. A line `...`
-//! matches any lines. In a block of another kind, a first line that is a comment with a file's name
-//! makes the block that file. The commands in the README's lists are run, too. The sessions of a
-//! page run one after the other in one folder, which contains the repository's `crates`, `specs`
-//! and `tests`. `tests/fresh.sh` follows two pages on a bare machine.
+//! In the README and the pages under `docs`, a block of kind `console` is a session. `sh` runs the
+//! lines that start with `$ `; the lines after a command are its output in a terminal. A command
+//! continues in the next line after a backslash, and within single quotes. A line `...` matches any
+//! lines. If another block's first line is a comment with a file's name, that file gets the block.
+//! In the README's blocks of kind `sh`, lines that start with `tbaa` or `clang-22` are run, too.
+//! The sessions of a page run one after the other in a folder with the repository's `crates`,
+//! `specs` and `tests`. `tests/fresh.sh` follows two pages on a bare machine.
 //!
-//! `TBAA_GUIDES=overwrite` rewrites the sessions without `...`: look at the difference before you
-//! commit it.
+//! `TBAA_GUIDES=overwrite` replaces outputs without `...`: look at the change before you commit.
 
 mod tools;
 
@@ -26,8 +25,8 @@ fn pages() -> Vec<PathBuf> {
     pages.map(|page| page.canonicalize().unwrap()).chain([repository().join("README.md")]).collect()
 }
 
-/// Returns whether the LLVM tools that a session needs are installed. It needs clang if it names a
-/// source file.
+/// Returns whether the tools that a session needs are installed: each tool that it names, all of
+/// them if it contains `--recipe`, and clang if it names a C or C++ file.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22", "python3"];
     let mut words = session.split_whitespace();
@@ -37,7 +36,7 @@ fn can_run(session: &str) -> bool {
     tools::are_there(&tools)
 }
 
-/// Returns a folder for a page, with links to the repository's files only.
+/// Returns an emptied folder for a page. It contains only links to the repository's folders.
 fn scratch(page: &Path) -> PathBuf {
     let folder = tools::emptied(&format!("guides/{}", page.file_stem().unwrap().display()));
     for name in ["crates", "specs", "tests"] {
@@ -48,7 +47,8 @@ fn scratch(page: &Path) -> PathBuf {
 
 /// Runs a command in a folder, and returns its output as a terminal would show it.
 fn run(command: &str, folder: &Path) -> String {
-    // In a pipeline, the order of the two output streams depends on which program is faster.
+    // In a pipeline, the order of the two output streams may vary, so only standard output is
+    // shown.
     let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
     let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
@@ -56,7 +56,7 @@ fn run(command: &str, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the commands in the README's lists. Their output is not compared.
+/// Runs the lines that start with `tbaa` or `clang-22`. The exit status must be 0 or 1.
 fn try_out(list: &str, folder: &Path) {
     let ours = ["tbaa ", "clang-22 "];
     for command in list.lines().filter(|line| ours.iter().any(|start| line.starts_with(start))) {
@@ -86,7 +86,8 @@ fn write_file(block: &str, folder: &Path) {
     }
 }
 
-/// Runs a session's commands, and returns the session with their present output.
+/// Runs a session's commands, and checks their output. Returns the session. With
+/// `TBAA_GUIDES=overwrite`, it has the present outputs in place of those without `...`.
 fn follow(session: &str, folder: &Path, page: &str) -> String {
     let overwrite = std::env::var("TBAA_GUIDES").is_ok_and(|value| value == "overwrite");
     let mut now = String::new();
@@ -133,8 +134,8 @@ fn what_the_guides_show_is_printed() {
             let body = block.strip_suffix("```").expect("a block ends");
             let (kind, body) = body.split_once('\n').unwrap_or((body, ""));
             is_followed &= kind != "console" || can_run(body);
-            // A documentation test compiles this block. It must have no hidden lines, because a
-            // reader who copies it copies them, too.
+            // A documentation test compiles this block. The block must have no hidden lines,
+            // because a reader who copies it copies them, too.
             if kind == "rust" && name == "README.md" {
                 let is_program = body.contains("fn main()");
                 assert!(is_program && !body.lines().any(|line| line.starts_with('#')), "{body}");
@@ -157,7 +158,7 @@ fn what_the_guides_show_is_printed() {
     assert!(sessions > 0);
 }
 
-/// Returns the name by which GitHub links to a heading.
+/// Returns the anchor that GitHub gives to a heading.
 fn anchor(heading: &str) -> String {
     let named = |it: &char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(named).collect::<String>().replace(' ', "-")

@@ -1,5 +1,4 @@
-//! Tests `tbaa lower` on many kinds of accesses: the result for each, the reason, and LLVM 22's
-//! answers for the lowered tags.
+//! Tests `tbaa lower`: its result for each access, the reason, and LLVM 22's answers afterwards.
 
 mod tools;
 
@@ -15,14 +14,14 @@ use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
 use tools::{printed, scratch, tbaa};
 
-/// The folder with the types of all modules here.
+/// The folder with the types that the test cases use.
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lower");
 
 fn lower(options: &[&str], file: &str) -> String {
     printed(tbaa(&["lower"]).args(options).arg(file))
 }
 
-/// Returns the pairs of stores that LLVM calls `NoAlias`, as the values that they store.
+/// Returns the pairs of stores that LLVM calls `NoAlias`. A store's value names the store.
 fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
     let found = aa_eval("opt-22", &[], pipeline, Path::new(file)).expect("opt-22");
     let stored = |store: String| {
@@ -38,7 +37,7 @@ fn no_alias(file: &str, pipeline: &str) -> BTreeSet<[String; 2]> {
     pairs.collect()
 }
 
-/// Returns the module of a test case: its types, its code, and the case's other nodes.
+/// Returns a test case's module: its code, the nodes in file `types`, and other nodes in `text`.
 fn module(types: &str, text: &str) -> String {
     let types = fs::read_to_string(Path::new(TYPES).join(types)).unwrap();
     if text.starts_with("define") {
@@ -82,7 +81,7 @@ fn lowered_is_what_is_written_down() {
     });
 }
 
-/// `tbaa lower` removes the error TBAA013 in a module, as the error's help promises.
+/// Lowering removes the cause of error TBAA013, as the error's help promises.
 #[test]
 fn lowered_unions_check() {
     let lowered = |text: &str| {
@@ -102,20 +101,20 @@ fn lowered_unions_check() {
     assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
 }
 
-/// The declared types of a C file give its accesses clang's tags, or none.
+/// With the types declared in a C file, `tag_declared` gives accesses clang's tags or none.
 #[test]
 fn tags_of_declared_types_are_clangs() {
     let Some(()) = tools::find(&["clang-22"]) else { return };
     let flags = ["-O1", "-Xclang", "-disable-llvm-passes", "-w", "-S", "-emit-llvm", "-o", "-"];
     let (mut tagged, mut members, mut wrong) = (0, 0, Vec::new());
     for file in tools::files("../../tests/corpus", &["c"]) {
-        // A record that clang tags differently is left out, with exit status 1.
+        // `declare` leaves out records that clang tags differently. Its exit status is then 1.
         let declared = tbaa(&["declare", "--format", "ron"]).arg(&file).output().unwrap();
         let built = Spec::load(str::from_utf8(&declared.stdout).unwrap()).unwrap();
         let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
-        // Calls are only listed if they have a tag.
+        // The list omits most calls without a tag, so look instructions up by function and index.
         let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
         let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
@@ -134,8 +133,9 @@ fn tags_of_declared_types_are_clangs() {
             let line =
                 bare.text()[at.offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
-            // Clang's base type may be an undeclared record that contains ours. Clang gives no tag
-            // to bit-fields, even as whole members of a union, or to accesses by `va_arg`.
+            // Clang's base type may be an undeclared record that contains the declared one. Clang
+            // does not tag accesses by `va_arg` or of bit-fields, even if these are whole members
+            // of a union.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)
@@ -152,7 +152,7 @@ fn tags_of_declared_types_are_clangs() {
     assert!(tagged >= members, "{tagged} tagged, and {members} members beside the first ones");
 }
 
-/// LLVM is slow if lists of scopes are long, so a note says that they are.
+/// LLVM is slow with long lists of scopes, so `tbaa lower` prints a note about such a list.
 #[test]
 fn many_scopes_are_pointed_out() {
     for (scalars, is_noted) in [(64, false), (65, true)] {

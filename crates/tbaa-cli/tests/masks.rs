@@ -1,4 +1,5 @@
-//! Tests `tbaa masks`: tables for Rust and C, which compile iff they match the rule's answers.
+//! Tests `tbaa masks`: tables of bit masks for Rust and C. Their assertions compile only if the
+//! masks give the alias rule's answers.
 
 mod tools;
 
@@ -10,7 +11,7 @@ use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle};
 
 const RULES: [&str; 3] = ["llvm", "union", "union-strict"];
-/// The tables are headers. Compilers do not warn about unused constants in headers.
+/// Compilers do not warn about unused constants in headers. Here, the tables are source files.
 const UNUSED: &str = "-Wno-unused-const-variable";
 
 const SPECS: &str = "../../specs";
@@ -19,8 +20,7 @@ fn table(spec: &Path, args: &[&str]) -> String {
     tools::printed(tools::tbaa(&["masks"]).arg(spec).args(args))
 }
 
-/// Compiles Rust tables as modules of one library without std, or C tables as files. Returns the
-/// compiler's messages.
+/// Compiles Rust tables as modules of one library, or C tables as files. Returns the messages.
 fn compile(lang: &str, folder: &Path, tables: &[String]) -> String {
     let (mut library, mut command) = (String::new(), Command::new("rustc"));
     if lang == "c" {
@@ -66,7 +66,7 @@ fn the_table_of_every_spec_compiles_as_rust_and_c() {
     tools::printed(tools::shell(&calls).current_dir(&folder));
 }
 
-/// A program about a call that reads an `int` and writes a `TValue.tt`. It returns 0 if right.
+/// A C program about a call that reads an `int` and writes a `TValue.tt`. It returns 0 if right.
 const CALLS: &str = "int main(void) {
   lua_effect call = lua_union(lua_load(LUA_INT), lua_store(LUA_TVALUE_TT)), all = lua_unknown();
   lua_effect n = lua_load(LUA_TVALUE_N), tt = lua_load(LUA_SHORT);
@@ -76,7 +76,7 @@ const CALLS: &str = "int main(void) {
 }
 ";
 
-/// A table in which one mask is wrong does not compile.
+/// Replaces each mask in turn by no bits and by all bits. Each wrong mask is a compile error.
 #[test]
 fn a_wrong_mask_does_not_compile() {
     let Some(()) = tools::find(&["cc", "rustc"]) else { return };

@@ -1,6 +1,6 @@
 //! Tests access classes (sets of tags with equal answers) after LLVM's passes: random programs are
-//! inlined, merged, hoisted and linked. For each pair of remaining accesses the plugin must give
-//! the source rule's answer for the accesses in the source that they come from.
+//! inlined, merged, hoisted and linked. Accesses name their classes by scopes. For two accesses,
+//! the plugin for LLVM must answer like the alias rule for the source accesses that they come from.
 //!
 //! `TBAA_PAIRS` is the number of pairs, `TBAA_SEED` the first seed.
 
@@ -17,20 +17,20 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
 use tools::{folder, number, plugin, printed};
-/// The classes of one access. Two sets are NoAlias if each class of one is NoAlias with each class
-/// of the other.
+/// The classes of one access. Two nonempty sets are NoAlias if each class of one is NoAlias with
+/// each class of the other.
 type Set = BTreeSet<u32>;
 
 /// A random graph, its access classes, and the answers of its alias rule for them.
 struct World {
     domain: String,
-    /// The relation's rows at the time of the first module, and of the second.
+    /// The rows for each module. A row lists its class and lower-numbered ones that it may alias.
     rows: [Vec<String>; 2],
-    /// True for each pair of classes whose tags may alias by the source rule.
+    /// For each pair of classes, whether tags of theirs may alias by the alias rule.
     rule: Vec<Vec<bool>>,
-    /// True for each pair of classes that may alias by the rows.
+    /// For each pair of classes, whether they may alias by the rows of the second module.
     told: Vec<Vec<bool>>,
-    /// The number of classes that the first module may use.
+    /// The number of classes in the first module's rows.
     early: u32,
 }
 
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// Returns the relation that rows describe, as a matrix.
+/// Returns a symmetric matrix: whether two classes may alias by the rows.
 fn related(rows: &[String]) -> Vec<Vec<bool>> {
     let mut told = vec![vec![false; rows.len()]; rows.len()];
     for (class, row) in rows.iter().enumerate() {
@@ -75,29 +75,29 @@ fn apart(may: &[Vec<bool>], a: &Set, b: &Set) -> bool {
     !a.is_empty() && !b.is_empty() && pairs.into_iter().all(|(x, y)| !may[x][y])
 }
 
-/// A program in two modules. Each address that is accessed has an index, and a name `%kN_`.
+/// A program in two modules. Address number N is accessed as `%kN_`.
 #[derive(Default)]
 struct Program {
     modules: [String; 2],
-    /// The class sets of the accesses in the source, for each address.
+    /// For each address, the class sets of the accesses to it in the source.
     places: Vec<Vec<Set>>,
-    /// The addresses that both branches access, with the classes in each branch.
+    /// The addresses that both branches of an `if` access, with the classes in each branch.
     twins: BTreeMap<usize, [Set; 2]>,
-    /// The number of each list of scopes.
+    /// The number of the scope list of each class set.
     lists: BTreeMap<Set, usize>,
 }
 
-/// The state while a function is generated.
+/// The state while a function is written.
 struct Writer<'p, 'r> {
     program: &'p mut Program,
     rng: &'r mut Rng,
     text: String,
-    /// The number of classes that may be used. `used` has those that were used.
+    /// The number of classes that the function may use. `used` contains those that it uses.
     classes: u32,
     used: Set,
-    /// The addresses of this function that are available everywhere in it.
+    /// The addresses that the next instructions may use.
     own: Vec<usize>,
-    /// The pointers that select between two addresses.
+    /// The address number of the pointer that selects one of two addresses.
     selects: HashMap<(usize, usize), usize>,
     values: usize,
     labels: usize,
@@ -155,7 +155,7 @@ impl Writer<'_, '_> {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer selects one of two addresses: the access has a class for each.
+            // A pointer selects one of two addresses. The access has a class for each of the two.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -171,13 +171,13 @@ impl Writer<'_, '_> {
                     }
                 };
                 let store = self.either();
-                // LLVM may access either address instead.
+                // LLVM may replace this access by accesses to the two addresses.
                 for at in [place, other] {
                     self.program.places[at].push(both.clone());
                 }
                 self.access(new, &both, store.as_deref());
             }
-            // A copy has the classes of its source and destination.
+            // A `memmove` has one class for its source and one for its destination.
             2 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -189,7 +189,7 @@ impl Writer<'_, '_> {
                     "  call void @llvm.memmove.p0.p0.i64(ptr align 8 %k{place}_, ptr align 8 %k{other}_, i64 8, i1 false){list}\n"
                 );
             }
-            // Both branches access one address.
+            // Both branches of an `if` access one address.
             3 | 4 => {
                 let (new, sets) = (self.place(), [self.class(), self.class()]);
                 self.address(new);
@@ -230,7 +230,8 @@ impl Writer<'_, '_> {
         self.text += &format!(
             "  br label %x{label}\nx{label}:\n  %n{label} = add i64 %i{label}, 1\n  %m{label} = icmp ult i64 %n{label}, %n\n  br i1 %m{label}, label %l{label}, label %y{label}\ny{label}:\n"
         );
-        // Values of the loop are available after it, because it runs at least once.
+        // Later instructions do not use the addresses that the loop computes. They may use its
+        // selects, because the loop runs at least once.
         self.own.truncate(known.max(1));
     }
 }
@@ -270,7 +271,7 @@ impl Program {
                     1 if module == 1 => {
                         let callee = writer.rng.below(4_usize);
                         let pointers = [0; 3].map(|_| writer.rng.below(3_u64));
-                        // Inlining adds the scopes of a call to all accesses of the callee.
+                        // Inlining adds the scopes of the call to all accesses of the callee.
                         let list = match writer.rng.one_in(2) {
                             true => writer.list(&beneath[callee]),
                             false => String::new(),
@@ -299,7 +300,7 @@ impl Program {
         program
     }
 
-    /// Returns a module's text, with these rows.
+    /// Returns a module's text, with a relation of these rows.
     fn text(&self, module: usize, domain: &str, rows: &[String]) -> String {
         let mut text = self.modules[module].clone();
         let rows: String = rows.iter().map(|row| format!(", !\"{row}\"")).collect();
@@ -336,9 +337,9 @@ struct Found {
     /// The instruction as LLVM prints it, without metadata.
     text: String,
     store: bool,
-    /// The index of the address, if it has its name.
+    /// The number of the address, if the pointer operand still has the name `%kN_`.
     place: Option<usize>,
-    /// The classes; empty if the access has no list.
+    /// The classes. The set is empty if the access has no scope list.
     set: Set,
 }
 
@@ -393,13 +394,13 @@ struct Counts {
     /// Accesses merged from two branches.
     merged: u64,
     inlined: u64,
-    /// Accesses that have lost their list.
+    /// Accesses without a scope list.
     dropped: u64,
 }
 
 impl Program {
-    /// Checks that each access has no classes, or at least those of one access in the source to the
-    /// same address. If both branches access the address, the classes of both must be left.
+    /// Checks that each access has no classes, or at least those of one source access to the same
+    /// address. If both branches of an `if` access the address, the classes of both must remain.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],
@@ -435,7 +436,7 @@ impl Program {
     }
 }
 
-/// Compares the plugin's answers on an optimised module with those of the source rule.
+/// Compares the plugin's answers on the optimised module `made` with those of the alias rule.
 fn compare(
     world: &World,
     made: &Path,
@@ -499,7 +500,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
         let right = right.and_then(|()| compare(&world, &made, &functions, &mut counts));
         right.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
 
-        // The test would notice wrong rows: here they say that no two classes may alias.
+        // Check that the test would notice wrong rows: by these, no class may alias another.
         if rows_seen < 4
             && let Some(lie) = lying(&world)
         {
@@ -510,7 +511,7 @@ fn after_llvm_s_passes_classes_answer_as_the_source_rule() {
             rows_lied +=
                 u64::from(compare(&world, &made, &functions, &mut Counts::default()).is_err());
         }
-        // The test would notice a merged access that has the classes of only one branch.
+        // Check that the test would notice a merged access with the classes of only one branch.
         let merged = functions
             .iter()
             .position(|(_, accesses)| accesses.iter().any(|access| program.is_merged(access)));
@@ -542,7 +543,7 @@ impl Program {
     }
 }
 
-/// Returns rows by which no class may alias another; `None` if the rows already say so.
+/// Returns rows by which no class may alias another; `None` if those of `world` are the same.
 fn lying(world: &World) -> Option<Vec<String>> {
     let rows: Vec<String> = (0..world.rows[1].len()).map(|class| class.to_string()).collect();
     (rows != world.rows[1]).then_some(rows)

@@ -1,4 +1,5 @@
-//! Tests the plugin for LLVM 22 in `opt` and `clang`, and access classes (`tbaa lower --classes`).
+//! Tests the plugin for LLVM 22 in `opt` and `clang`, and access classes (`tbaa lower --classes`):
+//! tags with equal answers form a class, and rows of metadata say which classes may alias.
 
 mod tools;
 
@@ -45,8 +46,8 @@ fn loads(module: &str, function: &str) -> usize {
     body[..body.find("\n}").unwrap()].matches(" = load ").count()
 }
 
-/// Returns a function that loads from %p with one list of scopes, stores to %q with another, and
-/// loads again.
+/// Returns a function that loads from `%p`, stores to `%q`, and loads from `%p` again. The loads
+/// have scope list `a`, and the store has `b`.
 fn reload(name: &str, a: &str, b: &str) -> String {
     let list =
         |list: &str| if list.is_empty() { String::new() } else { format!(", !alias.scope {list}") };
@@ -70,7 +71,7 @@ const SCOPES: &str = include_str!("lower/scopes.ll");
 #[test]
 fn relations_are_asked_in_opt_and_clang() {
     let Some(()) = llvm() else { return };
-    // Each case: a function, two lists, and the number of loads left.
+    // Each case: a function, its two scope lists, and the number of loads left.
     let functions = include_str!("lower/lists.txt").lines().map(|line| {
         let [name, a, b, left] = line.split(" | ").collect::<Vec<_>>()[..] else {
             panic!("{line}")
@@ -105,8 +106,7 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     let text = |relations: &str| {
         reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
     };
-    // Each case: the number of loads left with classes 1 and 0, the number with classes 2 and 1,
-    // and the relations.
+    // Each case: the number of loads left in `f` and in `g`, and the relations.
     let cases = include_str!("lower/rows.txt").split("=== ").skip(1);
     for (at, case) in cases.enumerate() {
         let (left, relations) = case.split_once('\n').unwrap();
@@ -116,8 +116,8 @@ fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
     }
 }
 
-/// LLVM clones the scopes of `noalias` parameters for each inlined copy, and cannot compare one
-/// copy with another. Access classes are not cloned.
+/// LLVM clones the scopes of `noalias` parameters for each inlined copy, and cannot compare copies.
+/// Access classes are not cloned.
 #[test]
 fn classes_survive_inlining_and_linking() {
     let Some(()) = llvm() else { return };
@@ -156,8 +156,8 @@ fn two_runs_give_the_same_bytes() {
     }
 }
 
-/// For each inlined copy, LLVM clones scopes such as `MDBuilder` makes. It then cannot compare a
-/// copy with another, or with the caller. Access classes are not cloned.
+/// LLVM clones the scopes that front ends make (with `MDBuilder`) for each inlined copy. Then it
+/// cannot compare a copy with another, or with the caller. Access classes are not cloned.
 #[test]
 fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     let Some(()) = llvm() else { return };
@@ -191,14 +191,14 @@ fn without_tag(line: &str) -> String {
     }
 }
 
-/// Compares LLVM's answer with ours on each pair of tags that `opt -O2` queries.
+/// Like [`compare_asked`], for the pairs of tags that `opt -O2` queries in a module.
 fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
     let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
     compare_asked(name, runs.tags().unwrap())
 }
 
-/// Compares each pair of tags that the plugin logged. Returns the number of pairs, of queries, and
-/// of queries that only types decided.
+/// Compares the answers for each pair of tags in the plugin's log `asked`. Returns the numbers of
+/// pairs, of queries, and of queries with the answer NoAlias.
 fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     let asked = String::from_utf8(asked).unwrap();
     let mut module = tbaa_ir::read(asked.as_bytes()).unwrap();
@@ -228,7 +228,7 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     [questions.len() as u64, questions.iter().map(|question| question.2).sum(), decided]
 }
 
-/// Like [`compare`], but in `clang -O2` on C or a module.
+/// Like [`compare`], but for `clang -O2` and a C file or a module.
 fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     let asked = scratch("asked.ll");
     let mut clang = Command::new("clang-22");
@@ -239,7 +239,7 @@ fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     compare_asked(&file.to_string_lossy(), fs::read(asked).unwrap())
 }
 
-/// Runs on Lua's interpreter and tables in both formats, in `opt` and in `clang`. `TBAA_MODULES`
+/// Tests Lua's interpreter and tables in both TBAA formats, in `opt` and in `clang`. `TBAA_MODULES`
 /// names more modules, separated by spaces.
 #[test]
 fn what_llvm_is_asked_in_o2_we_answer_alike() {

@@ -1,16 +1,17 @@
-//! Tests the answers to questions that people asked, each a program under `tests/questions`, and
+//! Tests the answers to questions that people asked, each with a program in `tests/questions`, and
 //! the advice of `tbaa blocks`, which is checked by compiling with clang.
 //!
-//! A file begins with comment lines. `Title` says what is tested. A file for a real question also
-//! has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`; `Needs` says
-//! what is missing if the answer is not given yet. `$` is a command, run in the folder, with `FILE`
-//! for the file's name, and a folder `$OUT` for output. `says` and `never` are texts that the
-//! command's output must contain, or must not; `exit` is its status, by default 0. The other
-//! keys compare clang's -O2 under two flags, in the function `f` or else the first one. `loads` is
-//! the number of loads, `looped` that of loads and stores in loops, `scalar` is 1 if no loop has
-//! vector instructions, and `checks` is the number of vectorised loops with a run-time check.
+//! A program begins with comment lines of keys and values. `Title` says what is tested. A real
+//! question also has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`;
+//! `Needs` says what is missing if there is no answer yet. `$` is a command. It runs in the
+//! program's folder, with `FILE` for the program's name and `$OUT` for a folder for output. `says`
+//! and `never` are texts that the output must or must not contain; `exit` is the exit status, by
+//! default 0. Other keys have two flags, `A > B`: at clang's -O2, a number must be smaller with B.
+//! `loads` is the number of loads and `looped` that of loads and stores in loops, in function `f`
+//! or else the first one. `scalar` is 1 if no loop of `f` has vector instructions; `checks` is the
+//! number of run-time checks before such loops.
 //!
-//! `TBAA_SYMPTOMS=overwrite` writes the table.
+//! `TBAA_SYMPTOMS=overwrite` rewrites the table.
 
 mod tools;
 
@@ -21,7 +22,7 @@ use std::process::{Command, Output};
 
 use tbaa_ir::Opcode;
 
-/// A file, with the keys and values of its comment lines.
+/// A program, with the keys and values of its comment lines.
 struct Question {
     file: PathBuf,
     lines: Vec<(String, String)>,
@@ -106,8 +107,7 @@ impl Question {
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
     }
 
-    /// Returns for `scalar` 1 if clang vectorises no loop, otherwise 0, and for `checks` the number
-    /// of run-time checks before loops, both right after the vectoriser.
+    /// Returns the number for the key `scalar` or `checks`, right after LLVM's loop vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         let flags = "-O2 -w -S -emit-llvm -o /dev/null -fno-discard-value-names \
@@ -120,13 +120,13 @@ impl Question {
         assert!(text.contains("define "), "{text}");
         match key {
             "checks" => blocks("vector.memcheck"),
-            // A loop that becomes a memset has no such block, and counts as vectorised.
+            // A loop that becomes a memset has no block `vector.body`, but counts as vectorised.
             _ => usize::from(blocks("vector.body") == 0 && !text.contains("@llvm.memset")),
         }
     }
 
-    /// Returns the number of loads that clang leaves, or of loads and stores that it leaves in
-    /// loops. Unrolling and vectorising, which copy loads, are off.
+    /// Returns the number for `loads` or `looped`, without unrolling and vectorising, which copy
+    /// loads.
     fn count(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
@@ -182,7 +182,7 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Count the programs that `run` finds wrong, and those of them that `lint` finds, too.
+    // Count the programs that `tbaa run` calls wrong, and those among them that `lint` reports.
     let is_wrong = |question: &&Question| {
         let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
@@ -199,7 +199,7 @@ fn page() -> PathBuf {
 }
 
 /// The tables of `docs/symptoms.md` list the questions in the order of the files: one table for
-/// `blocks`, one for `run`, and one for other commands.
+/// `blocks`, one for `run`, and one for all other commands.
 #[test]
 fn the_page_lists_the_questions() {
     let mut tables = [String::new(), String::new(), String::new()];

@@ -1,9 +1,9 @@
-//! Runs sessions of the command in a shell, under `tests/fixtures/command`.
+//! Runs the sessions in `tests/fixtures/command`: `tbaa` commands in a shell.
 //!
-//! `sh` runs each line of a case in the case's own folder. The line is followed by its expected
-//! result: the output, each line of standard error after a `!`, and the status if it is not 0. The
-//! other parts of a case are files, named by their first lines. `$INPUTS` is `tests/inputs`. In the
-//! output, this path and the case's folder are written as `$INPUTS` and `$PWD`.
+//! `sh` runs each line of a case in the case's own folder. The expected result follows the line:
+//! standard output, each line of standard error after a `!`, and the status if it is not 0. The
+//! next parts of a case are files; the first line of each is its name. `$INPUTS` is `tests/inputs`.
+//! In the expected result, `$INPUTS` and `$PWD` stand for this path and for the case's folder.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use std::fs;
 
 use tbaa_tests::cases;
 
-/// Runs the sessions of a file, if the tools are installed.
+/// Runs the sessions of a file, if the programs in `tools` are installed.
 fn sessions(file: &str, tools: &[&str]) {
     let Some(()) = tools::find(tools) else { return };
     let inputs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");

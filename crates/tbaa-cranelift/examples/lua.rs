@@ -1,5 +1,5 @@
 //! A compiler for a Lua-like language on Cranelift. Each operation loads the base of the stack
-//! frame again. With alias regions, Cranelift removes these loads.
+//! frame. With alias regions, Cranelift removes most of these loads.
 //!
 //! ```sh
 //! cargo run -p tbaa-cranelift --example lua
@@ -19,16 +19,16 @@ use tbaa::spec::Spec;
 use tbaa::{AliasRule, Oracle, Session};
 use tbaa_cranelift::{Applied, Finding, Regions, Tags, check};
 
-/// An operation on virtual registers or an array. Each operation does its own loads.
+/// An operation on virtual registers, an array or a byte. Each operation does its own loads.
 #[derive(Clone, Copy)]
 enum Op {
     /// Adds 1 to a register's integer.
     Add(i32),
-    /// Copies a register as a word.
+    /// Copies the value of the second register to the first, whatever its type.
     Copy(i32, i32),
-    /// Stores a register's integer into the array.
+    /// Stores a register's integer into the array, at the register's number.
     SetElement(i32),
-    /// Adds a byte of unknown memory to a register's integer.
+    /// Loads a byte of any type, and stores it as a register's integer.
     AddByte(i32),
 }
 
@@ -42,7 +42,7 @@ const PROGRAM: [Op; 7] = [
     Op::Add(2),
 ];
 
-/// Reads one byte twice. The store between the reads may change it.
+/// Reads one byte twice. The store between the two reads may change the byte.
 const BYTES: [Op; 2] = [Op::AddByte(0), Op::AddByte(1)];
 
 /// The tags and offsets of the members and elements that operations access.
@@ -57,7 +57,7 @@ struct Places {
 
 fn runtime() -> Result<(Session, Places), DeclareError> {
     let mut types = Declarations::new(Target::x86_64());
-    // Array elements have their own type, because no register's value is stored in the array.
+    // Array elements have their own type, because no array shares memory with registers.
     types.scalar("element", ScalarLayout { size: 8, align: 8 }, "long")?;
     let value =
         Record::union("Value").field("gc", "void *").field("n", "double").field("i", "long");
@@ -98,7 +98,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Emits operations in a function with three parameters: the frame, an array and an address.
+/// Emits operations in a function that takes the addresses of a `CallInfo`, an `Array` and a byte.
 fn build(ops: &[Op], places: &Places, isa: &OwnedTargetIsa) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.extend([AbiParam::new(types::I64); 3]);
@@ -157,8 +157,7 @@ fn isa() -> Result<OwnedTargetIsa, Box<dyn Error>> {
     Ok(cranelift_native::builder()?.finish(settings::Flags::new(flags))?)
 }
 
-/// The number of loads left without and with regions, the result of assigning regions, and the
-/// findings of the check.
+/// The loads left without and with regions, and the results of `Regions::apply` and `check`.
 type Compared = ([usize; 2], Applied, Vec<Finding>);
 
 fn compare(ops: &[Op]) -> Result<Compared, Box<dyn Error>> {
@@ -211,7 +210,7 @@ mod tests {
         assert_eq!(compare(&PROGRAM).unwrap().0, [16, 3]);
     }
 
-    /// Each store may change the byte, so the byte is loaded again, and perhaps the base, too.
+    /// The first store may change the byte. So the byte is loaded again, and perhaps the base, too.
     #[test]
     fn a_byte_is_read_again() {
         let [before, after] = compare(&BYTES).unwrap().0;

@@ -15,28 +15,28 @@ use crate::memory::{Memory, is_fence, own_size};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Two accesses that may alias are in two regions, and one stores. Cranelift assumes NoAlias.
+    /// Two accesses that may alias are in two regions. One stores, and neither is atomic. Cranelift
+    /// assumes NoAlias.
     Parted,
-    /// Cranelift ignores a store in a region at a later access without a region that may alias it.
+    /// An access without a region may alias a store in a region that comes before it. Cranelift
+    /// ignores the store at this access.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
-    /// Two accesses that may alias are in two regions, but both load, or one is atomic. This
-    /// function is compiled correctly. But Cranelift's contract forbids it, and a function that
-    /// inlines this one may store.
+    /// Two accesses that may alias are in two regions, but both load, or one is atomic. Cranelift
+    /// compiles this function correctly, but forbids such regions: inlining may add a store.
     PartedSafely,
-    /// An access is wider than its tag's type.
+    /// An access touches more bytes than its tag covers.
     Wide,
-    /// A load is `readonly`, but a store in the function may write its memory, as far as types can
-    /// tell.
+    /// A load is `readonly`, but judging by the tags, a store in the function may write its memory.
     Readonly,
-    /// An access has no region, but others have one.
+    /// An access that is not `readonly` has no region, but another access of the function has one.
     NoRegion,
 }
 
 impl Rule {
-    /// Returns whether the function may be miscompiled. The other findings only cost speed, or may
-    /// be harmless for a reason that types cannot express.
+    /// Returns whether the function may be miscompiled. Findings of the other rules only cost
+    /// speed, or may be harmless for a reason that types cannot express.
     pub fn is_error(self) -> bool {
         matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
     }
@@ -70,12 +70,12 @@ impl Rule {
 pub enum Why {
     /// No tag was recorded for the instruction.
     NoTag,
-    /// The oracle's graph has no such tag: it belongs to another graph, or is newer than the oracle.
+    /// The tag is not in the oracle's graph, but in another graph or a later version of this one.
     UnknownTag,
-    /// The tag does not apply to an access of this size.
+    /// The tag does not apply to an access of this size, or the size is unknown.
     Wide,
-    /// The tag may alias accesses of several regions, or its region would merge accesses that are
-    /// separate without it. Or the access is a store that a load without a region may read.
+    /// The tag may alias accesses in several regions, or its region would merge regions. Or the
+    /// access is a store whose value a load without a region may read.
     Vague,
 }
 
@@ -109,9 +109,9 @@ pub struct Finding {
     pub rule: Rule,
     /// The access.
     pub inst: Inst,
-    /// The other access, if there are two.
+    /// The access that `inst` conflicts with; `None` if the rule is about a single access.
     pub other: Option<Inst>,
-    /// The mistake and its place, without the remedy.
+    /// The mistake and the instructions, without the remedy.
     pub message: String,
 }
 
@@ -122,17 +122,17 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Compares the alias regions of a function with the oracle's answers for its tags. It does not
-/// matter how the regions were made.
+/// Compares the alias regions of a function, wherever they come from, with the oracle's answers for
+/// its tags.
 ///
-/// Errors come first, then warnings, each in the order of the code. Accesses with the same tag and
-/// region form a group. Two groups that conflict give one finding, for their first accesses.
+/// Errors come first, then warnings, each in the order of the code. Accesses with the same tag,
+/// size, kind, atomicity and region form a group. Two groups that [`Rule::Parted`] or
+/// [`Rule::PartedSafely`] applies to give one finding, for their first accesses.
 ///
-/// Call it before Cranelift optimises the function, and before it inlines others. Inlined
-/// instructions have no tags, or those of other instructions with the same numbers, so correct code
-/// would have findings. An access without a tag that is not `readonly` may touch any memory. The
-/// check cannot detect a wrong tag: if one imported global is declared twice with two types, the
-/// check takes these for separate globals.
+/// Call this function before Cranelift optimises `func` or inlines calls. Inlined instructions have
+/// no tags, or those of other instructions with the same numbers, so correct code would have
+/// findings. An access without a tag may touch any memory. A wrong tag cannot be detected: if a
+/// global is imported twice with two types, its accesses count as separate memory.
 ///
 /// Cranelift: `alias_analysis.rs` relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
 #[must_use]
@@ -147,7 +147,7 @@ pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags)
         let bare = accesses.iter().filter(|memory| memory.region.is_none() && !memory.readonly);
         findings.extend(bare.map(|memory| checker.no_region(memory)));
     }
-    // Sort by the layout's order, because instructions may be numbered in another order.
+    // Sort by the position in the layout. The numbers of instructions may have another order.
     let places: HashMap<Inst, usize> =
         accesses.iter().enumerate().map(|(place, memory)| (memory.inst, place)).collect();
     findings.sort_by_key(|finding| {
@@ -170,7 +170,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         let mut firsts: Vec<(Memory, AliasRegion, bool)> = Vec::new();
         for memory in accesses.iter().filter(|memory| !memory.readonly) {
             let Some(region) = memory.region else { continue };
-            // Cranelift forgets all regions at an atomic access.
+            // At an atomic access, Cranelift forgets the contents of all regions.
             let atomic = is_fence(self.func, memory.inst);
             let group = *groups.entry((memory.access, region, atomic)).or_insert(firsts.len());
             if group == firsts.len() {
@@ -210,8 +210,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         finding(Rule::Hidden, bare, Some(store), message)
     }
 
-    /// Returns the mistake of a single access: a store with an immutable tag, or an access larger
-    /// than its tag's type.
+    /// Returns the mistake of a single access: a store with an immutable tag, or too many bytes.
     fn alone(&self, memory: &Memory) -> Option<Finding> {
         let tag = self.tags.get(memory.inst)?;
         if memory.stores() && self.oracle.is_constant(tag) {
@@ -225,7 +224,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         Some(finding(Rule::Wide, memory, None, message))
     }
 
-    /// Finds `readonly` loads whose memory a store may write, each with the first such store.
+    /// Finds `readonly` loads whose memory a store may write. Each finding names one such store.
     fn readonly(&self, accesses: &[Memory]) -> Vec<Finding> {
         let mut stores: HashMap<Access, Memory> = HashMap::new();
         for store in accesses.iter().filter(|memory| memory.stores()) {
@@ -277,7 +276,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
         }
     }
 
-    /// Returns a text for a region, with the name that the front end gave it.
+    /// Returns a text for a region: its number, and its description if it has one.
     fn named(&self, region: AliasRegion) -> String {
         let regions = &self.func.dfg.alias_regions;
         if regions.is_valid(region) && !regions[region].description.is_empty() {

@@ -1,10 +1,10 @@
-//! Finds stores in alias regions that reach an access without a region.
+//! Finds accesses without an alias region at which Cranelift misses a store in a region.
 //!
-//! Cranelift remembers the last store of each region, and the last fence. For an access without a
-//! region, it only uses the last fence (`LastStores::get_last_store`), so it misses later stores in
-//! regions. Then a load may be replaced by an older value, a store of an older value may be removed
-//! as redundant, and a store in a region may be removed although a load without a region reads it.
-//! A fence prevents all three.
+//! Cranelift remembers the last store in each region, and the last fence: an instruction at which
+//! it forgets all regions. At an access without a region, it only uses the last fence
+//! (`LastStores::get_last_store`), so it misses later stores in regions. It may then replace a load
+//! by an older value, remove a store of an older value as redundant, or remove a store in a region
+//! that a load without a region reads. A fence before the access prevents all three.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
@@ -16,13 +16,13 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// The stores in regions since the last fence: for each distinct access, one such instruction and
-/// its position in the code.
+/// For each number of a store's [`Access`]: the position of such a store in the code, and its
+/// instruction. The store is in a region, and no fence follows it.
 type Since = Vec<Option<(usize, Inst)>>;
 
-/// Finds the accesses without a region that a store in a region reaches and may alias. Returns each
-/// one with the last such store, in the order of the code. Assumes a fence before each one found,
-/// for the rest of its block.
+/// Finds the accesses without a region that may alias a store in a region, if some path from the
+/// store to the access has no fence. Returns each with one such store, in the order of the code.
+/// Assumes a fence before each returned access, for the rest of its block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,
@@ -38,8 +38,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             place += 1;
             let fence = is_fence(func, inst);
             match Memory::of(oracle, func, tags, inst) {
-                // Atomic loads are fences, and are never replaced. Nothing writes the memory of
-                // `readonly` loads.
+                // Atomic loads are never replaced. Nothing writes the memory of `readonly` loads.
                 Some(bare)
                     if bare.region.is_none() && !bare.readonly && !(fence && bare.loads()) =>
                 {
@@ -59,7 +58,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             }
         }
     }
-    // Without a store in a region, no access can miss one.
+    // Without stores in regions, there is nothing to miss.
     if stores.is_empty() {
         return Vec::new();
     }
@@ -103,11 +102,11 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
     found
 }
 
-/// The parts of the code that matter here.
+/// An instruction that matters to [`exposed`].
 enum Step {
     /// An access without a region.
     Bare(Memory),
-    /// A store in a region: the number of its distinct access, and its position.
+    /// A store in a region: the number of its [`Access`], its position and its instruction.
     Store(usize, (usize, Inst)),
     Fence,
 }

@@ -1,9 +1,9 @@
 //! TBAA for front ends that use Cranelift.
 //!
-//! Cranelift has no tags. It has *alias regions*: each load and store may name one, and Cranelift
-//! assumes that accesses in two regions never touch the same memory. A front end records the tag of
-//! each access in [`Tags`], and [`Regions::apply`] assigns the regions when the function is built.
-//! [`check`] compares the regions of a function, however they were made, with its types.
+//! Cranelift has no tags. It has *alias regions*: each load and store may name a region, and
+//! Cranelift assumes that accesses in two regions never touch the same memory. A front end records
+//! the tag of each access in [`Tags`], and [`Regions::apply`] assigns the regions when the function
+//! is built. [`check`] compares the regions of any function with its tags.
 //!
 //! ```
 //! use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlagsData, types};

@@ -20,8 +20,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Returns an instruction's access; `None` if the instruction has no memory flags, or only uses
-    /// them for something else.
+    /// Returns an instruction's access; `None` if the instruction neither loads nor stores, or has
+    /// no memory flags. Without a tag or a fixed width, the access may touch any memory.
     pub(crate) fn of<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &Function,
@@ -35,7 +35,7 @@ impl Memory {
             (true, true) => AccessKind::Both,
             (true, false) => AccessKind::Read,
             (false, true) => AccessKind::Write,
-            // `bitcast` has flags for its byte order.
+            // `bitcast` has memory flags for its byte order.
             (false, false) => return None,
         };
         let width = width(func, inst);
@@ -52,7 +52,7 @@ impl Memory {
         })
     }
 
-    /// Returns all accesses, block after block.
+    /// Returns the accesses of a function, block after block.
     pub(crate) fn all<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &Function,
@@ -71,10 +71,10 @@ impl Memory {
     }
 }
 
-/// Returns an access without its kind, and without its size if the tag's size is at least as large.
+/// Returns an access without its kind, and without its size if the tag's size covers it.
 ///
-/// The tag is dropped if it belongs to another graph, or if it is smaller than the access under
-/// rule `llvm`, which ignores sizes.
+/// Rule `llvm` ignores sizes: the size is dropped, and so is a tag whose size is smaller. A tag of
+/// another graph is dropped, too.
 pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
         return Access::default();
@@ -90,13 +90,13 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// Returns the size of an access's tag in bytes, if it has one.
+/// Returns the size in an access's tag, in bytes; `None` for another graph's tag or without a size.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
     oracle.graph().tag(tag).ok()?.size?.bytes()
 }
 
-/// Returns the bytes that an instruction loads or stores; `None` if its type has no fixed size.
+/// Returns the number of bytes that an instruction accesses; `None` if its type has no fixed size.
 fn width(func: &Function, inst: Inst) -> Option<u64> {
     match func.dfg.insts[inst].opcode() {
         Opcode::Uload8 | Opcode::Sload8 | Opcode::Istore8 => Some(1),
@@ -108,7 +108,7 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
         | Opcode::Sload16x4
         | Opcode::Uload32x2
         | Opcode::Sload32x2 => Some(8),
-        // Any other access has the width of its result, or else of its stored value.
+        // Other accesses have the width of their result or, without a result, of the stored value.
         _ => {
             let result = func.dfg.inst_results(inst).first();
             let value = result.or(func.dfg.inst_args(inst).first())?;
@@ -121,7 +121,7 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
 /// Returns whether Cranelift forgets the contents of all regions at an instruction.
 ///
 /// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update`
-/// (in `alias_analysis.rs`). Cranelift may forget more than this, which is harmless.
+/// (in `alias_analysis.rs`). Cranelift may forget the contents elsewhere, too, which is harmless.
 pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];
     let opcode = data.opcode();

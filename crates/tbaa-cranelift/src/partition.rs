@@ -1,21 +1,22 @@
 //! Chooses the accesses that share an alias region.
 //!
 //! Regions are disjoint, but "may alias" is not transitive: a word may alias an integer and a
-//! float, which do not alias. So accesses that may alias share a region, and regions are connected
+//! float, which do not alias. Accesses that may alias share a region, so regions are connected
 //! components. One access to a `char` can connect all others, so it may be left without a region.
 //!
-//! The best choice of accesses without a region has the highest [`Score`]. Finding it is hard, so
-//! all choices are tried only for few nodes. Otherwise one greedy search removes the nodes with the
-//! most neighbours; another starts empty and adds those whose neighbours load and store least.
+//! A choice says which [`Node`]s have no region. The best choice has the highest [`Score`]. All
+//! choices are tried only for few nodes. Otherwise, one greedy search takes the nodes with the most
+//! neighbours out of their regions; another adds nodes whose neighbours load and store least.
 //!
-//! Cranelift's analysis takes time for each region, so their number is limited. Heavy components
-//! get their own; each other one joins the region with which it has the fewest load-store pairs.
+//! Cranelift's analysis takes time for each region, so their number is limited. Each component
+//! above the limit joins the region with which it has the fewest load-store pairs: a load in one,
+//! and a store in the other.
 
 /// The largest number of nodes for which all choices are tried.
 const MAX_EXACT: usize = 8;
-/// The largest number of nodes that a greedy search removes.
+/// The largest number of nodes that `try_vaguest` takes out of regions.
 const MAX_STEPS: usize = 64;
-/// The number of candidates in each step.
+/// The number of nodes that each step of `try_vaguest` compares.
 const CANDIDATES: usize = 8;
 
 /// A set of accesses that may alias the same others, or all accesses of an earlier region.
@@ -26,15 +27,15 @@ pub(crate) struct Node {
     pub(crate) stores: u64,
     /// The number of different accesses in the node.
     pub(crate) accesses: u64,
-    /// The number of the earlier region, which cannot change; `None` if the node has none yet.
+    /// The region from an earlier call, which cannot change; `None` if the node is new.
     pub(crate) given: Option<u32>,
 }
 
-/// The score of a choice, most important part first. The first part is the number of pairs of a
-/// load and a store in different regions, minus the pairs of a load and a sequence point. The
-/// second part is the number of all pairs of accesses in different regions.
+/// The score of a choice. The first number is that of load-store pairs in different regions. Each
+/// load that needs a sequence point lowers it by the number of loads in regions. The second number
+/// is that of ordered pairs of accesses in different regions.
 ///
-/// The second part decides if this function has no stores, because the next one may have some.
+/// The second number decides if the first numbers are equal, as in a function without stores.
 type Score = (i128, i128);
 
 /// Nodes, and which of them may alias each other.
@@ -45,7 +46,7 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// Adds a node that may alias some of those before it, and returns its number.
+    /// Adds a node, and returns its number. `may` lists the earlier nodes that it may alias.
     pub(crate) fn add(&mut self, node: Node, may: impl IntoIterator<Item = usize>) -> usize {
         let new = self.nodes.len();
         let may: Vec<usize> = may.into_iter().filter(|&other| other < new).collect();
@@ -55,11 +56,10 @@ impl Relation {
         new
     }
 
-    /// Returns the region of each node, or `None` for a node without one. Nodes that may alias are
-    /// never in two regions. New regions are numbered from `next`. Their numbers stay below `most`,
-    /// but there is always at least one region.
+    /// Returns the region of each node, or `None`. Nodes that may alias are never in two regions.
+    /// New regions are numbered from `next`, below `most` (at least 1): too many ones join others.
     pub(crate) fn regions(&self, next: u32, most: u32) -> Vec<Option<u32>> {
-        // A node that may alias two regions cannot be in either.
+        // A new node that may alias two given regions cannot be in either.
         let mut without: Vec<bool> =
             (0..self.nodes.len()).map(|node| self.is_new(node) && self.anchors(node) > 1).collect();
         let free: Vec<usize> =
@@ -78,7 +78,8 @@ impl Relation {
         self.joined(regions, next, most.max(1))
     }
 
-    /// Merges the lightest regions, from `next` on, into others until all numbers are below `most`.
+    /// Renumbers the regions from `next` on, those with the most accesses first. At number `most`,
+    /// a region joins the one with which it has the fewest load-store pairs instead.
     fn joined(&self, mut regions: Vec<Option<u32>>, next: u32, most: u32) -> Vec<Option<u32>> {
         let count = regions.iter().flatten().max().map_or(0, |&last| last + 1);
         let mut sums = vec![[0_u128; 2]; count as usize];
@@ -133,8 +134,8 @@ impl Relation {
     fn try_vaguest(&self, free: &[usize], without: &mut Vec<bool>) {
         let mut choice = without.clone();
         let mut best = self.score(without);
-        // A step without gain may enable one with gain: if each of two nodes connects all others,
-        // only removing both helps.
+        // A step may lower the score and the next one raise it: if each of two nodes connects all
+        // others, only removing both helps.
         for _ in 0..MAX_STEPS {
             let degree = |node: usize| self.may[node].iter().filter(|&&may| !choice[may]).count();
             let mut vaguest: Vec<(usize, usize)> = free
@@ -161,8 +162,8 @@ impl Relation {
         }
     }
 
-    /// Begins with no free node in a region. Adds each node that gains more pairs than it loses by
-    /// joining regions, first those whose neighbours have the fewest loads and stores.
+    /// Starts with no node of `free` in a region. Adds each node that gains more pairs in different
+    /// regions than it loses by merging regions, first those whose neighbours load and store least.
     fn try_upwards(&self, free: &[usize], without: &mut [bool]) {
         let of = |node: usize| {
             let node = &self.nodes[node];
@@ -174,7 +175,7 @@ impl Relation {
         let near =
             |node: usize| self.may[node].iter().map(|&may| of(may)[0] + of(may)[1]).sum::<i128>();
         order.sort_by_cached_key(|&node| (near(node), self.may[node].len(), node));
-        // Union-find: the parent of each node, and for each component its sums and given region.
+        // Union-find: the parent of each node; the sums and the given region of each component.
         let mut above: Vec<usize> = (0..self.nodes.len()).collect();
         let mut sums: Vec<[i128; 3]> = (0..self.nodes.len()).map(of).collect();
         let mut given: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
@@ -215,8 +216,8 @@ impl Relation {
         }
     }
 
-    /// Returns the connected components of the nodes that have a region. A component that would
-    /// join two given regions has none.
+    /// Returns the given region of each old node, and one region for each connected component of
+    /// the new nodes that are not in `without`; none if the component touches two given regions.
     fn components(&self, without: &[bool], mut next: u32) -> Vec<Option<u32>> {
         let mut regions: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
         let mut seen = without.to_vec();
@@ -295,7 +296,7 @@ mod tests {
             let fixed = (node < given).then_some(node as u32);
             let node =
                 Node { loads: random() % 4, stores: random() % 4, accesses: 1, given: fixed };
-            // Some nodes may alias many others, most only a few. Earlier regions do not alias.
+            // Some nodes may alias many others, most only a few. Given regions never alias.
             let vague = random().is_multiple_of(4);
             let others: Vec<usize> = (0..relation.nodes.len())
                 .filter(|_| fixed.is_none() && random().is_multiple_of(if vague { 2 } else { 8 }))
@@ -370,7 +371,8 @@ mod tests {
         assert_eq!(relation.regions(2, 2)[4], Some(0));
     }
 
-    /// If many light nodes alias everything, removing them one by one does not find the heavy ones.
+    /// If 192 nodes with few accesses may alias all 80 nodes with many, `try_vaguest` does too
+    /// little.
     #[test]
     fn the_search_begins_at_both_ends() {
         let mut relation = Relation::default();
@@ -388,7 +390,8 @@ mod tests {
         assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
     }
 
-    /// The heaviest get their own regions. Others join those with the fewest load-store pairs.
+    /// Nodes with the most accesses get their own regions. Each other one joins the region with
+    /// which it has the fewest load-store pairs.
     #[test]
     fn at_most_so_many_regions() {
         let mut relation = Relation::default();

@@ -1,4 +1,4 @@
-//! Assigns alias regions to accesses. An assignment never changes.
+//! Assigns alias regions to accesses. [`Regions`] never changes an assignment.
 
 use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
@@ -16,19 +16,20 @@ use crate::memory::{Memory, sized};
 use crate::partition::{Node, Relation};
 use crate::{Tags, Why};
 
-/// The alias region of each access, for one function or for many.
+/// The alias region of each known access, for one function or for many.
 ///
-/// Accesses that may alias are never in two different regions. An access that would join regions
-/// may have no region.
+/// Accesses that may alias are never in two regions. An access that may alias accesses in several
+/// regions has no region.
 ///
 /// # Growth
 ///
-/// Results never change: an access keeps its region, or stays without one. An oracle's answers do
-/// not change either when types are added. A new access gets the region of the accesses that it may
-/// alias, a new region if there are none, and no region if these are in several regions. So code
-/// compiled earlier stays correct, and may be inlined into later code.
+/// An access keeps its region, or stays without one, and an oracle's answers do not change when
+/// types are added. A new access, if added alone, gets the region of the accesses that it may
+/// alias, and none if these have several regions. If it may alias none, it gets a new region, up to
+/// the largest number of regions. So code compiled earlier stays correct, and may be inlined into
+/// later code.
 ///
-/// The early accesses decide, so add all known ones first: [`Regions::extend`]. For the best
+/// The order matters, so add all accesses that you know first: [`Regions::extend`]. For the best
 /// regions of one function, use a new `Regions` for it.
 ///
 /// # Inlining
@@ -78,11 +79,11 @@ struct Known {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The number of regions that the function's accesses are in.
+    /// The number of regions that the function's accesses use.
     pub regions: usize,
     /// The number of sequence points that were inserted.
     pub sequence_points: usize,
-    /// The accesses that have no region, in the order of the code, each with the reason. At a store
+    /// The accesses without a region, in the order of the code, each with the reason. At a store
     /// without a region, Cranelift forgets the contents of memory.
     pub without_region: Vec<WithoutRegion>,
 }
@@ -100,8 +101,7 @@ pub struct WithoutRegion {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegionError {
-    /// The oracle uses another rule than the regions, so its answers cannot be combined with
-    /// earlier ones.
+    /// The oracle uses another rule than the regions. Regions of two rules cannot be combined.
     #[error(
         "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new \
          regions for it"
@@ -112,7 +112,7 @@ pub enum RegionError {
         /// The rule of the oracle.
         oracle: AliasRule,
     },
-    /// The function has 65,535 combinations of memory flags, the most that Cranelift can number.
+    /// The function needs more than 65,535 combinations of memory flags, Cranelift's limit.
     #[error(
         "the function has more than 65,535 combinations of memory flags: split it, or give its \
          tags fewer regions"
@@ -123,35 +123,35 @@ pub enum RegionError {
 /// The largest number of new accesses for which each is compared with all known ones.
 const FEW_ACCESSES: usize = 64;
 
-/// The number of rounds in which the last store on each path to a load without a region loses its
-/// region. After them, all stores that such a load may see lose their regions.
+/// The number of rounds in which, for each load without a region, one store that Cranelift would
+/// miss loses its region. In the next round, all stores that may alias such a load lose theirs.
 const MAX_ROUNDS: usize = 8;
 
 impl Regions {
-    /// The largest number of regions, unless [`Regions::at_most`] sets another. Cranelift's
-    /// analysis takes time for each region and block, and more regions separate hardly more
-    /// accesses.
+    /// The default for [`Regions::at_most`]. Cranelift's analysis takes time for each region and
+    /// block, and more regions separate hardly more accesses.
     pub const MOST: u32 = 16;
 
-    /// Creates an empty set of regions, for oracles that follow the same rules as this one.
+    /// Creates an empty set of regions, for oracles with the same rule as `oracle`.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
         let (known, places, most) = (Vec::new(), HashMap::new(), Regions::MOST);
         Regions { rule: oracle.rule(), known, places, count: 0, most }
     }
 
-    /// Sets the largest number of regions; the default is [`Regions::MOST`]. Above it, new accesses
-    /// join the region with which they have the fewest pairs of a load and a store.
+    /// Sets the largest number of regions, at least 1; the default is [`Regions::MOST`]. At this
+    /// number, new accesses join the region with which they have the fewest pairs of a load and a
+    /// store.
     #[must_use]
     pub fn at_most(self, most: u32) -> Regions {
         Regions { most, ..self }
     }
 
-    /// Assigns regions to new accesses. List each one as often as it occurs in the code: frequent
-    /// reads and writes have more weight.
+    /// Assigns regions to new accesses with a tag. List each one as often as it occurs in the code:
+    /// frequent loads and stores have more weight.
     ///
     /// Up to 64 new accesses are compared with all known ones. If there are more, each is only
-    /// compared with the known ones whose types may overlap with its own.
+    /// compared with known accesses whose types may overlap with its own.
     ///
     /// # Errors
     ///
@@ -184,21 +184,21 @@ impl Regions {
         Ok(())
     }
 
-    /// Assigns regions to the accesses from index `old` on.
+    /// Assigns regions to the accesses in `known` from index `old` on.
     fn place<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, old: usize) {
         if old == self.known.len() {
             return;
         }
         let node = |given| Node { loads: 0, stores: 0, accesses: 0, given };
         let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
-        // For many new accesses, index the known ones by their types.
+        // For many new accesses, index the known accesses by their types.
         let mut vicinity = (self.known.len() - old > FEW_ACCESSES).then(|| Vicinity::new(oracle));
         if let Some(vicinity) = &mut vicinity {
             let known = (0..).zip(&self.known);
             known.for_each(|(number, known)| vicinity.add(oracle, known.access, number));
         }
         let near = |access: Access| vicinity.as_ref()?.of(oracle, access);
-        // Accesses that may alias the same regions and the same new accesses form one node.
+        // New accesses that may alias the same regions and the same new accesses form one node.
         let mut classes: IndexSet<(Vec<u32>, Vec<u32>)> = IndexSet::default();
         let mut class_of = Vec::new();
         for (at, known) in self.known.iter().enumerate() {
@@ -262,9 +262,9 @@ impl Regions {
         self.count == 0
     }
 
-    /// Returns the `user_id` of an access's region; `None` if it has none, or was not added yet.
+    /// Returns the `user_id` of an access's region; `None` if the access is new or has no region.
     ///
-    /// An access with a size must be looked up with the size with which it was added.
+    /// [`Regions::extend`] drops a size that the tag's size covers. Leave such a size out here.
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)
@@ -272,7 +272,7 @@ impl Regions {
 
     /// Declares an access's region in a function, and returns it; `None` as for [`Regions::id`].
     ///
-    /// If there is none, accesses need sequence points: [`Regions::insert_sequence_points`].
+    /// An access without a region may need a sequence point: [`Regions::insert_sequence_points`].
     pub fn region(&self, func: &mut Function, access: impl Into<Access>) -> Option<AliasRegion> {
         let user_id = self.id(access)?;
         let description = Cow::Owned(format!("tbaa {user_id}"));
@@ -289,20 +289,19 @@ impl Regions {
         flags.with_alias_region(self.region(func, access))
     }
 
-    /// Assigns regions to all accesses of a function, so that Cranelift leaves no more loads than
-    /// without regions.
+    /// Assigns regions to all accesses of a function, so that Cranelift can remove more loads.
     ///
-    /// Call it when the function is built, before Cranelift optimises it. Existing regions are
+    /// Call this function when `func` is built, before Cranelift optimises it. Existing regions are
     /// replaced. An access without a tag loses its region, because it may touch any memory.
     ///
-    /// A load without a region must see the stores before it. So the last store that it may alias
-    /// gets no region either: at such a store, Cranelift forgets the contents of memory, as at
-    /// every store in a function without regions. Stores without a region get sequence points, as
-    /// from [`Regions::insert_sequence_points`].
+    /// A load without a region must see the stores before it. So stores that Cranelift would miss
+    /// get no region either: at such a store, Cranelift forgets the contents of memory, as in
+    /// functions without regions. Stores without a region get sequence points, as from
+    /// [`Regions::insert_sequence_points`].
     ///
     /// # Errors
     ///
-    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then unchanged.
+    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. Then no instruction is changed.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -338,7 +337,7 @@ impl Regions {
                 break;
             }
             let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
-            // Each round finds one more store on each path. After the last one, find all at once.
+            // Each round finds one store for each such load. The last adds all that may alias one.
             if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);
@@ -366,12 +365,12 @@ impl Regions {
         Ok(applied)
     }
 
-    /// Inserts a sequence point before each access without a region that a store in a region
-    /// reaches and may alias. Returns the number of sequence points.
+    /// Inserts a sequence point before each access without a region at which Cranelift would miss a
+    /// store in a region that it may alias. Returns the number of sequence points.
     ///
-    /// In Cranelift, all accesses see a store without a region, but accesses without a region do
-    /// not see the stores in regions. A sequence point generates no code; it makes Cranelift forget
-    /// the contents of memory.
+    /// In Cranelift, every access sees a store without a region, but an access without a region
+    /// misses stores in regions. A sequence point generates no code; it makes Cranelift forget the
+    /// contents of memory.
     pub fn insert_sequence_points<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         func: &mut Function,

@@ -4,17 +4,17 @@ use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{DataFlowGraph, Inst, Value};
 use tbaa::TagId;
 
-/// The tag of each load, store and atomic instruction of one function, as a front end records it.
+/// The tags of the loads, stores and atomic instructions of one function, as a front end sets them.
 ///
 /// An instruction without a tag may touch any memory. Instructions keep their numbers while
-/// Cranelift optimises a function, but inlined ones get new numbers, which have no tags here.
+/// Cranelift optimises a function. Inlined ones get new numbers, which have no tags here.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     of: SecondaryMap<Inst, Option<TagId>>,
 }
 
 impl Tags {
-    /// Creates an empty record.
+    /// Creates a record without tags.
     #[must_use]
     pub fn new() -> Tags {
         Tags::default()

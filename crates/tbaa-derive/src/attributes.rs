@@ -9,9 +9,9 @@ use syn::{Attribute, Error, Ident, LitInt, LitStr, Type, parenthesized};
 pub(crate) struct Repr {
     pub(crate) c: bool,
     pub(crate) transparent: bool,
-    /// The number in `packed(N)`; 1 for a plain `packed`.
+    /// The number in `packed(N)`, or 1 for `packed` alone.
     pub(crate) packed: Option<u64>,
-    /// The integer type in the `repr` of an enum.
+    /// The integer type of an enum, such as `u8`.
     pub(crate) integer: Option<Ident>,
 }
 
@@ -46,7 +46,7 @@ impl Repr {
 
 /// The parent type of a scalar.
 pub(crate) enum Parent {
-    /// A type as spelled in C.
+    /// A C type, in C's spelling.
     C(LitStr),
     Rust(Box<Type>),
 }

@@ -86,7 +86,7 @@ fn is_phantom(ty: &Type) -> bool {
     }
 }
 
-/// Returns the integer type that represents a C-like enum.
+/// Returns the integer type of an enum without data.
 fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Result<TokenStream> {
     if let Some(variant) = data.variants.iter().find(|v| !matches!(v.fields, Fields::Unit)) {
         let text = "an enum with data is no C type: write a `#[repr(C)]` struct of its tag and a \
@@ -104,8 +104,8 @@ fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Resul
     }
 }
 
-/// Implements `Tbaa` for a type that is declared as another type, `of`: a transparent struct as its
-/// member, an enum as its integer. If `whole`, asserts that both types have the same size.
+/// Implements `Tbaa` for a transparent struct or an enum. Without other attributes, it is declared
+/// as `of`: its member's type, or its integer. `whole` asserts that both have the same size.
 fn scalar(
     input: &DeriveInput,
     said: &OfType,
@@ -163,7 +163,7 @@ fn scalar(
     Ok(quote!(#implemented #inside))
 }
 
-/// Implements `Step`, so that `path!` can go on to members of the type that a struct wraps.
+/// Implements `Step`, so that `path!` can name members of the type that a transparent struct wraps.
 fn goes_on_inside(input: &DeriveInput, of: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     generics.params.push(syn::parse_quote!(__Step));
@@ -255,7 +255,7 @@ fn member(Declared { name, member, ty, said }: &Declared<'_>) -> TokenStream {
         )
     }};
     match ty {
-        // An array of length 0 is added too: it may be C's flexible array member.
+        // Add an array of length 0, too: it may be C's flexible array member.
         Type::Array(_) => quote!(let record = #add;),
         _ => quote! {
             let record = if ::core::mem::size_of::<#ty>() == 0 { record } else #add;
@@ -317,7 +317,7 @@ fn name(input: &DeriveInput, said: &OfType) -> TokenStream {
     quote!(&::std::format!(#text #(, #words)*))
 }
 
-/// Returns each type and const parameter, with an expression for its part of the name.
+/// Returns each type and const parameter, with an expression for its text in a C name.
 fn words(generics: &Generics) -> Vec<(&Ident, TokenStream)> {
     let support = quote!(::tbaa::declare::derive_support);
     let words = generics.params.iter().filter_map(|parameter| match parameter {

@@ -1,4 +1,4 @@
-//! Parses and expands `path!(CallInfo.l.base)`.
+//! Parses and expands paths such as `path!(CallInfo.l.base)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -62,7 +62,7 @@ fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
 }
 
 impl Path {
-    /// Reads the text after a `.`. Rust reads the `0.1` in `pair.0.1` as one number.
+    /// Reads the names after a `.` or `->`. Rust reads the `0.1` in `pair.0.1` as one number.
     fn members(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         let (text, span) = if let Some(number) = input.parse::<Option<LitInt>>()? {
             (number.to_string(), number.span())

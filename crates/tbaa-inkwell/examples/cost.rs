@@ -1,7 +1,7 @@
 //! Measures what tags and scopes cost, in metadata and in compile time.
 //!
 //! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the functions of an
-//! artificial runtime that has `STRUCTS` structs, once for each kind of metadata.
+//! artificial runtime with `STRUCTS` structs (by default 8), once for each kind of metadata.
 
 #[path = "regions.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -25,8 +25,7 @@ const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;
 const RUNS: usize = 7;
 
-/// The memory of a runtime: a frame whose base pointer every opcode loads, values that are unions,
-/// and structs with five fields each.
+/// Places in a runtime: a frame's base pointer, members of a value, and members of structs.
 struct Runtime {
     base: TaggedPlace,
     number: TaggedPlace,
@@ -63,7 +62,7 @@ impl Runtime {
         Ok(Runtime { base, number, kind, fields: places.collect() })
     }
 
-    /// Builds the functions, and attaches metadata if `attach`. Returns the time for attaching.
+    /// Builds the functions, with metadata if `attach`. Returns the CPU time of attaching it.
     fn build<'ctx>(
         &self,
         context: &'ctx Context,
@@ -115,7 +114,7 @@ impl Runtime {
     }
 }
 
-/// The cost of one kind of metadata: bitcode bytes, loads left, and the time of each step.
+/// The cost of a kind of metadata: bitcode bytes, loads left, and three CPU times.
 struct Cost {
     bytes: usize,
     loads: usize,

@@ -1,5 +1,5 @@
-//! Tags for a WebAssembly runtime. Its memory includes a linear memory, imported memories that may
-//! be one object, a table, an array of numbers, and a record whose members the runtime places. The
+//! Tags for a WebAssembly runtime. It has a linear memory, two imported memories that may be the
+//! same memory, a table, an array of numbers, and a record whose layout the runtime chooses. The
 //! program prints the number of loads before and after `-O2`.
 //!
 //! ```sh
@@ -35,18 +35,18 @@ pub fn machine() -> Result<TargetMachine, Box<dyn Error>> {
         .ok_or_else(|| "no machine".into())
 }
 
-/// Returns the number of loads before and after the optimiser.
+/// Builds and optimises a module. Returns its number of loads before and after.
 pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     let mut types = Declarations::new(Layout::x86_64());
-    // Regions. `char`: any values, at any alignment. Other types: elements of that type only.
+    // A region of `char` holds any values, at any alignment; others hold only elements of a type.
     types.region("memory 0", "char")?;
     types.region("table 0", "void *")?;
     types.region("numbers", "double")?;
-    // Imported memories may be one object: declare one region with several names.
+    // The imported memories may be the same memory: declare one region with several names.
     types.region("imported memories", "char")?;
     types.alias("memory 1", "imported memories")?;
     types.alias("memory 2", "imported memories")?;
-    // Members that have only a name, an offset and a size.
+    // Members without a type: they have only a name, an offset, a size and an alignment.
     let word = ScalarLayout { size: 8, align: 8 };
     let mut context = Record::structure("VMContext").size(1320);
     for (name, offset) in [("memory 0 length", 1304), ("memory 0 base", 1312)] {
@@ -77,7 +77,7 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     };
     let mut sum = i64.const_zero();
     for step in 0..4 {
-        // One operation loads from the record, the table and memory 2, and stores to the others.
+        // Load from the record, the table and memory 2. Store to memory 0, memory 1 and numbers.
         let mut load = |place: &TaggedPlace, from| -> Result<_, Box<dyn Error>> {
             let value = builder.build_load(i64, at(from, place.place().offset)?, "")?;
             let load = value.as_instruction_value().expect("it is a load");
@@ -104,7 +104,7 @@ pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
 
     let before = loads(&module);
     module.run_passes("default<O2>", &machine()?, PassBuilderOptions::create())?;
-    // Left: one load each of length, base and table, and 4 of memory 2, which may be memory 1.
+    // LLVM leaves one load each of length, base and table, and 4 of memory 2: it may be memory 1.
     Ok([before, loads(&module)])
 }
 

@@ -6,7 +6,7 @@ use inkwell::module::Module;
 use tbaa::parts::fnv;
 use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 
-/// The first bytes of a stored JIT; the last byte is the version of the format.
+/// The first bytes of a stored JIT. The last of them is the version of the format.
 const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
 
 /// The reason why a JIT and its bitcode cannot be stored, or loaded again.
@@ -24,15 +24,15 @@ pub enum CacheError {
     Llvm(String),
 }
 
-/// Returns the bytes of a JIT and of modules with its code. [`load`] reads them, also in another
-/// process.
+/// Returns bytes that contain a JIT and modules with its code. [`load`] reads these bytes, also in
+/// another process.
 ///
-/// NB: store and replace them together. If two copies of one JIT compile code separately, never
-/// link their modules: see [`Jit::save`].
+/// NB: if two processes load the same bytes and each compiles more code, never link the modules of
+/// one with those of the other: see [`Jit::save`].
 ///
 /// # Errors
 ///
-/// [`CacheError::Jit`].
+/// [`CacheError::Jit`], or [`CacheError::Damaged`] if the JIT cannot be written as text.
 pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
     let text = ron::to_string(&jit.save()?);
     let text = text.map_err(|error| CacheError::Damaged(error.to_string()))?;
@@ -50,7 +50,7 @@ pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
 ///
 /// # Errors
 ///
-/// [`CacheError`]. Bitcode is passed to LLVM unchecked: load only your own.
+/// [`CacheError`]. A checksum does not detect malicious bitcode: load only bytes that you stored.
 pub fn load<'ctx>(
     context: &'ctx Context,
     bytes: &[u8],

@@ -15,7 +15,7 @@ use crate::{AttachError, Attached, ModuleTags, Tagger};
 /// clang's tags have another root than the JIT's tags, so LLVM would assume that each store of a
 /// helper may change all of the JIT's memory. [`Helpers::read`] finds the JIT's tag for each access
 /// of a helper, and [`Helpers::attach`] replaces clang's tag by it. Read the helpers before you
-/// request places, so that the JIT computes all tags together.
+/// call [`Jit::places`], so that the JIT computes all tags together.
 ///
 /// clang tags union members in helpers as `char`, which may alias everything.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub enum HelperError {
     /// The module's own metadata nodes do not fit into a graph.
     #[error(transparent)]
     Graph(GraphError),
-    /// The tags cannot be made: the helpers and the JIT declare a member with different types.
+    /// The JIT cannot make the tags, for example because the types of a member differ.
     #[error("helpers: {0}")]
     Jit(#[from] JitError),
     /// A tag cannot be attached.
@@ -52,12 +52,12 @@ pub fn check_shared(module: &Module<'_>, jit: &Jit) -> Result<(), HelperError> {
 }
 
 impl<'ctx> Helpers<'ctx> {
-    /// Finds the JIT's tag for each access of a module.
+    /// Finds the JIT's tag for each access and copy of a module.
     ///
     /// # Errors
     ///
     /// [`HelperError::Jit`] if a member of a declared record has another type in the helpers;
-    /// [`HelperError::Graph`] if a graph is full.
+    /// [`HelperError::Graph`] if the module has more nodes than a graph can hold.
     pub fn read(module: &Module<'ctx>, jit: &mut Jit) -> Result<Self, HelperError> {
         let context = module.get_context();
         let kinds = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
@@ -76,15 +76,15 @@ impl<'ctx> Helpers<'ctx> {
         Ok(Helpers { accesses, copies: copies.collect(), kinds })
     }
 
-    /// Replaces clang's tags by the JIT's tags and scopes. If no tag was found, clang's tag is only
-    /// removed. Returns the number of accesses that then have a tag or scopes, and the number
-    /// of those that have neither.
+    /// Replaces clang's tags by the JIT's tags and scopes. If the JIT has no tag for an access,
+    /// clang's tag is only removed. Returns the number of accesses for which the JIT has a tag or
+    /// scopes, and the number of other accesses. Copies (`!tbaa.struct`) are not counted.
     ///
-    /// If a bisection omits some tags, these are omitted too; clang's own tags are removed anyway.
+    /// The `tagger`'s bisection may omit tags. It changes neither these numbers nor the removal.
     ///
     /// # Errors
     ///
-    /// [`HelperError`]; earlier instructions may have changed then.
+    /// [`HelperError`]; instructions before the one that fails are then changed already.
     pub fn attach(&self, tagger: &Tagger, jit: &mut Jit) -> Result<(usize, usize), HelperError> {
         let (mut with, mut without) = (0, 0);
         for (instruction, tag) in &self.accesses {
@@ -103,7 +103,7 @@ impl<'ctx> Helpers<'ctx> {
             let Some(entries) = entries else { continue };
             match jit.copy(entries) {
                 Ok(nodes) => tagger.attach_recorded(&nodes, *instruction)?,
-                // clang wrote entries that overlap: attach nothing.
+                // The entries are not valid, for example because they overlap: attach nothing.
                 Err(JitError::Declare(DeclareError::Build(_))) => {}
                 Err(error) => return Err(error.into()),
             }

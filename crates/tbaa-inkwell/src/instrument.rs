@@ -18,12 +18,12 @@ pub enum InstrumentError {
     Llvm(String),
 }
 
-/// Returns a copy of a module that calls the library `libtbaa_witness` before each tagged access.
-/// Also returns the accesses that are not checked.
+/// Returns a copy of a module with checks before tagged accesses, which may call the library
+/// `libtbaa_witness`. Also returns the functions and instructions that get no checks.
 ///
 /// Call it when the module is complete, before it is optimised, and compile the copy. The JIT must
 /// find the library's functions and variables: link the library into the program with `-rdynamic`,
-/// load it, or map every name that the copy uses. Look up global values again in the copy.
+/// load it, or map every name that the copy uses. Look up global values by name in the copy.
 ///
 /// # Errors
 ///

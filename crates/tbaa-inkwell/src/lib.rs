@@ -1,16 +1,16 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
-//! A [`Jit`] holds declared types, and has a place for each path, such as `Node.next`. A [`Tagger`]
-//! attaches metadata to loads and stores. [`LlvmSink`] is for front ends with `llvm-sys`.
+//! A [`Jit`] holds declared types, and returns a [`TaggedPlace`] for a path such as `Node.next`. A
+//! [`Tagger`] attaches its metadata to loads and stores. [`LlvmSink`] also works with `llvm-sys`.
 //!
 //! # Features
 //!
 //! There is one feature for each version of LLVM, with inkwell's names. Exactly one must be on.
-//! `llvm22-1-prefer-dynamic` is the default, and is tested. For another version, switch off the
-//! default features. inkwell's own features decide how LLVM is linked.
+//! `llvm22-1` is the default, and is tested. For another version, switch off the default features.
+//! inkwell's own features, such as `llvm22-1-prefer-dynamic`, decide how LLVM is linked.
 //!
-//! `plugin`: adds `run_passes`, which runs LLVM 22's passes with the exact alias relation between
-//! the module's tags. It compiles C++ with LLVM's headers.
+//! `plugin`: adds `run_passes`, which runs LLVM 22's passes with the alias table that
+//! [`TagForm::Classes`] adds to a module. This feature compiles C++ with LLVM's headers.
 
 pub mod cache;
 mod helpers;

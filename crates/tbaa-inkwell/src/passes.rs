@@ -1,12 +1,12 @@
-//! Runs LLVM's passes with the plugin's alias analysis.
+//! Runs LLVM's passes with the alias analysis of the crate `tbaa_plugin`.
 
 use std::ptr::NonNull;
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-/// Runs passes, such as `default<O2>`, like inkwell's `run_passes`. LLVM's alias analyses also use
-/// the table in the module's `!tbaa.relations`, if it has one, after all other analyses.
+/// Runs passes, such as `default<O2>`, like inkwell's `run_passes`. After LLVM's own alias analyses
+/// they query the crate's, which reads the alias table in the module's `!tbaa.relations`, if any.
 ///
 /// # Errors
 ///

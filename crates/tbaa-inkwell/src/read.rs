@@ -16,7 +16,7 @@ use std::ptr;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{CopyId, Graph, GraphError, Int, NodeId, Operand, TagId};
 
-/// The TBAA metadata of a module: a graph of its nodes, and the instructions that have them.
+/// The TBAA metadata of a module: a graph of nodes, and the instructions that they are attached to.
 #[derive(Debug)]
 pub struct ModuleTags<'ctx> {
     /// The metadata nodes.
@@ -40,8 +40,8 @@ impl<'ctx> ModuleTags<'ctx> {
     /// Reads a module's TBAA metadata. Malformed nodes are read as they are; [`tbaa::wellformed`]
     /// detects them.
     ///
-    /// NB: `llvm-c` cannot tell whether a node is distinct. To find out, this requests a uniqued
-    /// node with the same operands. If there was none, the new one stays in the context.
+    /// NB: `llvm-c` cannot tell whether a node is distinct. To find out, this function requests a
+    /// uniqued node with the same operands. If LLVM has to create it, it stays in the context.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ enum Read {
 }
 
 impl Nodes {
-    /// Adds a node, and every node that it refers to. Returns the node's index.
+    /// Adds a node and, recursively, the nodes among its operands. Returns the first node's index.
     fn add(&mut self, context: LLVMContextRef, node: MetadataValue<'_>) -> usize {
         let mut found = Vec::new();
         let first = self.number(node.as_value_ref(), &mut found);
@@ -121,7 +121,7 @@ impl Nodes {
         first
     }
 
-    /// Returns the index of a node. Adds a node that is new to `found`.
+    /// Returns the index of a node. Pushes a new node to `found`, so that its operands are read.
     fn number(&mut self, value: LLVMValueRef, found: &mut Vec<(usize, LLVMValueRef)>) -> usize {
         // SAFETY: the value is a node.
         let node = unsafe { LLVMValueAsMetadata(value) };
@@ -134,7 +134,7 @@ impl Nodes {
         number
     }
 
-    /// Adds the nodes to a graph.
+    /// Adds the nodes to a graph, and returns their ids in the order of `self.nodes`.
     fn insert(&self, graph: &mut Graph) -> Result<Vec<NodeId>, GraphError> {
         let mut drafts = Vec::with_capacity(self.nodes.len());
         for ReadNode { distinct, operands } in &self.nodes {
@@ -151,7 +151,7 @@ impl Nodes {
     }
 }
 
-/// Returns whether LLVM's uniqued node with these operands is not `node`.
+/// Returns whether `node` is distinct: LLVM's uniqued node with these operands is another node.
 fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValueRef]) -> bool {
     // SAFETY: the operands are values of the context, or null.
     unsafe {
@@ -185,7 +185,7 @@ fn leaf(operand: LLVMValueRef) -> Read {
             }
         }
         if !LLVMIsAGlobalValue(operand).is_null() {
-            // Do not print it: LLVM would print the whole function.
+            // Do not print the operand: LLVM would print a function with its body.
             let mut len = 0;
             let name = LLVMGetValueName2(operand, &raw mut len);
             let name = bytes(name.cast(), len);
@@ -209,7 +209,7 @@ unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
     }
 }
 
-/// Returns whether an operand is a tuple: a node of operands, and not of debug information.
+/// Returns whether an operand is an `MDTuple`, which a node of debug information is not.
 fn is_tuple(operand: LLVMValueRef) -> bool {
     // SAFETY: the operand is a value, and treated as metadata only if it is metadata.
     unsafe {

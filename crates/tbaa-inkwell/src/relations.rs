@@ -1,4 +1,5 @@
-//! Writes a module's alias table: each row says which classes of accesses one class may alias.
+//! Writes a module's alias table, `!tbaa.relations`. Its operands are nodes that say which classes
+//! each class may alias. A *class* is a set of accesses that alias the same accesses.
 
 use std::collections::HashSet;
 
@@ -14,19 +15,18 @@ use crate::Metadata;
 /// The named metadata that the plugin reads.
 const NAME: &std::ffi::CStr = c"tbaa.relations";
 
-/// The rows of the module that contains the function to which rows were last added.
+/// The table of the module for which [`Relations::add`] was last called: `there` has its operands.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     of: Option<(LLVMValueRef, LLVMModuleRef)>,
-    /// The number of rows in the module.
+    /// The number of operands.
     count: usize,
-    /// The rows in the module.
     there: HashSet<LLVMValueRef>,
 }
 
 impl Relations {
-    /// Adds rows to an instruction's module, unless it has them. Ignores an instruction without a
-    /// module: LLVM then assumes that its class may alias everything.
+    /// Adds a node to the table of an instruction's module, unless the table has it. Does nothing
+    /// without a module: LLVM then assumes that the instruction's class may alias everything.
     pub(crate) fn add(&mut self, rows: Metadata<'_>, to: InstructionValue<'_>) {
         let function = to.get_parent().and_then(|block| block.get_parent());
         let Some(function) = function else { return };
@@ -40,8 +40,8 @@ impl Relations {
         unsafe {
             let count = LLVMGetNamedMetadataNumOperands(module, NAME.as_ptr()) as usize;
             let of = Some((function.as_value_ref(), module));
-            // A new function and module may have the addresses of freed ones. The number of rows in
-            // the module then differs from `count`.
+            // A new function and module may have the addresses of freed ones. The table of a new
+            // module is empty, so its number of operands differs from `count`.
             if self.of != of || self.count != count {
                 let mut list = vec![std::ptr::null_mut(); count];
                 LLVMGetNamedMetadataOperands(module, NAME.as_ptr(), list.as_mut_ptr());

@@ -39,8 +39,8 @@ impl<'ctx> Metadata<'ctx> {
 
     /// Returns the node as a value, to be attached to an instruction.
     ///
-    /// NB: LLVM does not treat a node as a tag if its only operand is null or an integer; no tag is
-    /// like that.
+    /// NB: LLVM converts a node whose only operand is null or a constant into other metadata
+    /// (`canonicalizeMetadataForValue`). No tag is such a node.
     #[must_use]
     pub fn as_value(self) -> MetadataValue<'ctx> {
         // SAFETY: the node is in the context, which is alive.
@@ -56,14 +56,14 @@ impl<'ctx> Metadata<'ctx> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SinkError {
-    /// The width of an integer type that LLVM does not have: LLVM's have 1 to 2^23 bits.
+    /// LLVM has no integer type of this width: its integer types have 1 to 2^23 bits.
     #[error("an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; offsets are `i64`")]
     IntegerWidth {
         /// The requested number of bits.
         bits: u32,
     },
-    /// A distinct node whose first operand is not the node itself: `llvm-c` of LLVM 16 and older
-    /// cannot make one. Domains and scopes always work: their first operand is the node itself.
+    /// `llvm-c` of LLVM 16 and older cannot make a distinct node whose first operand is not the
+    /// node itself. Alias domains and scopes always work: each is its own first operand.
     #[error("LLVM before 17 makes no distinct node whose first operand is another")]
     Distinct,
     /// An operand that is a node of another LLVM context.
@@ -149,7 +149,7 @@ impl<'ctx> Sink for LlvmSink<'ctx> {
     ) -> Result<Metadata<'ctx>, SinkError> {
         let nodes = operands.iter().map(|operand| self.operand(operand));
         let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-        // A distinct node without operands gets itself as operand: that makes it distinct.
+        // A distinct node without operands gets itself as an operand, which makes it distinct.
         let is_empty = operands.is_empty();
         let itself = |at: usize| is_empty || matches!(operands.get(at), Some(SinkOperand::Itself));
         let node = if storage == Storage::Uniqued && !(0..operands.len()).any(itself) {

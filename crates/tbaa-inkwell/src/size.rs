@@ -16,14 +16,15 @@ use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::Size;
 
-/// Returns the number of bytes that a load, store, `va_arg` or atomic accesses. It is unknown if
-/// the type has no constant size. `None` for other instructions, and outside a module.
+/// Returns the number of bytes that a load, store, `va_arg`, `atomicrmw` or `cmpxchg` accesses:
+/// [`Size::Unknown`] for a type without a constant size, `None` for other instructions. For a type
+/// with a constant size, also `None` if the instruction is in no module.
 pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<Size> {
     // SAFETY: the instruction is alive, and so is its type.
     unsafe { store_size(instruction.as_value_ref(), accessed(instruction)?) }
 }
 
-/// Returns the type that a load, store, `va_arg` or atomic accesses.
+/// Returns the type that a load, store, `va_arg`, `atomicrmw` or `cmpxchg` accesses, else `None`.
 fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     let value = instruction.as_value_ref();
     // SAFETY: the instruction is alive, and each operand is one that its opcode has.
@@ -40,8 +41,8 @@ fn accessed(instruction: InstructionValue<'_>) -> Option<LLVMTypeRef> {
     }
 }
 
-/// Returns the number of bytes of the largest scalar in the accessed type. For an array or vector
-/// this is the size of an element. 0 if no size is known.
+/// Returns the number of bytes of the largest scalar in the accessed type. In an array or vector,
+/// each element counts by itself. 0 if no size is known.
 pub(crate) fn element_of(instruction: InstructionValue<'_>) -> u64 {
     let mut most = 0;
     // SAFETY: the instruction is alive, and so are its type and the types inside.
@@ -74,7 +75,7 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Returns the number of bytes of the accessed pointer; `None` if the access is not of a pointer.
+/// Returns the number of bytes of the accessed value; `None` if this is not a pointer in a module.
 pub(crate) fn pointer_size(instruction: InstructionValue<'_>) -> Option<u64> {
     // SAFETY: the type is alive.
     let kind = unsafe { LLVMGetTypeKind(accessed(instruction)?) };
@@ -98,8 +99,8 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     }
 }
 
-/// Calls `each` with every type inside `ty` that is not a struct, array or fixed-length vector,
-/// until a call returns `false`. Returns whether all calls returned `true`.
+/// Calls `each` with every type in `ty` (perhaps `ty` itself) that is not a struct, array or
+/// fixed-length vector, until a call returns `false`. Returns whether all calls returned `true`.
 ///
 /// # Safety
 ///
@@ -128,13 +129,13 @@ unsafe fn parts(ty: Option<LLVMTypeRef>, mut each: impl FnMut(LLVMTypeRef) -> bo
     true
 }
 
-/// The effect of a call on the memory that its arguments point to.
+/// The kind of function that a call calls, and the number of bytes that an intrinsic accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Callee {
     /// An LLVM intrinsic that copies or fills memory, and the number of bytes.
     Copies(Size),
-    /// Another LLVM intrinsic, such as a masked store, and the number of bytes: that of its result,
-    /// or else of its vector arguments. `None` means what it means in [`size_of`].
+    /// Another LLVM intrinsic, such as a masked store, and the size of its result or, if it returns
+    /// nothing, of the vectors that it stores. `None` if the call is in no module.
     Intrinsic(Option<Size>),
     /// A function that is not an LLVM intrinsic.
     Other,
@@ -179,7 +180,7 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
             let lane = LLVMGetElementType(ty);
             let kind = LLVMGetTypeKind(lane);
             let mask = kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
-            // The first argument is the value to store; later pointers are addresses.
+            // The first argument is the value to store; later vectors of pointers are addresses.
             if mask || at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind {
                 continue;
             }
@@ -194,7 +195,7 @@ pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
 /// callee's copy of an argument, or holds the result.
 const OWN_MEMORY: [&str; 4] = ["byval", "sret", "inalloca", "preallocated"];
 
-/// Returns the attribute of an argument whose memory the call itself accesses, not only its callee.
+/// Returns the first attribute in [`OWN_MEMORY`] that an argument of the call has.
 pub(crate) fn own_memory(call: InstructionValue<'_>) -> Option<&'static str> {
     let value = call.as_value_ref();
     OWN_MEMORY.into_iter().find(|name| {

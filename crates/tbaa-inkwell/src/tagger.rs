@@ -31,7 +31,7 @@ pub enum AttachError {
     /// LLVM cannot create a node.
     #[error(transparent)]
     Emit(#[from] EmitError<SinkError>),
-    /// The instruction accesses other bytes than the place describes, or writes immutable memory.
+    /// The instruction accesses more bytes than the place allows, or writes immutable memory.
     #[error(transparent)]
     Misuse(#[from] MisuseError),
     /// The instruction cannot have a tag: LLVM's verifier would reject the module.
@@ -42,11 +42,11 @@ pub enum AttachError {
         /// The instruction's opcode.
         opcode: InstructionOpcode,
     },
-    /// The instruction is in another context than the tagger.
+    /// The instruction, a node or the emitter belongs to another context than the tagger.
     #[error("the instruction is in another LLVM context than the tagger; make one for each")]
     OtherContext,
-    /// The call has an argument with this attribute: the call itself accesses the argument's
-    /// memory, not only its callee. If it had a tag, LLVM would delete the stores to this memory.
+    /// The call has an argument with this attribute, so the call itself accesses the argument's
+    /// memory. If the call had a tag, LLVM would delete the stores to this memory.
     #[error(
         "a call with a `{0}` argument accesses the argument's memory too, which no place names, \
          and LLVM would delete the stores that fill it: leave the call without a tag, or pass a \
@@ -71,9 +71,9 @@ pub enum AttachError {
 
 /// Attaches tags, scopes, alignment and volatility to the instructions of one LLVM context.
 ///
-/// Make one for each context, and keep it, because it creates each node only once. It borrows
-/// nothing: one struct may own both the context and its tagger. Its methods take `&self`. Once the
-/// context is dropped, it attaches nothing.
+/// Make one tagger for each context, and keep it, because it creates each node only once. A tagger
+/// borrows nothing: one struct may own both the context and its tagger. Its methods take `&self`.
+/// Once the context is dropped, the tagger rejects all instructions.
 ///
 /// ```
 /// use inkwell::values::BasicValue;
@@ -134,7 +134,7 @@ struct State {
     bisect: Bisect,
     /// The number of attachments requested in each function, if the bisection needs names.
     asked: HashMap<Vec<u8>, u64>,
-    /// The function and instruction of the last attachment that the bisection allowed.
+    /// The function and instruction of the last attachment within the limit, once it is reached.
     last: Option<String>,
     relations: Relations,
 }
@@ -150,8 +150,8 @@ impl Tagger {
         Ok(Self::with_sink(LlvmSink::new(context), Bisect::from_env()?))
     }
 
-    /// Returns a tagger for a sink's context, which omits the tags that `bisect` selects. It
-    /// ignores the environment variable.
+    /// Returns a tagger for the context of `sink`. The tagger attaches only what `bisect` allows,
+    /// and ignores the environment variable `TBAA_BISECT`.
     #[must_use]
     pub fn with_sink(sink: LlvmSink<'_>, bisect: Bisect) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -172,7 +172,7 @@ impl Tagger {
         Tagger { context, mark, kinds, state: RefCell::new(state) }
     }
 
-    /// Returns the bisection, which counts the attachments so far.
+    /// Returns a copy of the bisection, with the number of attachments requested so far.
     pub fn bisect(&self) -> Bisect {
         self.state.borrow().bisect.clone()
     }
@@ -183,11 +183,11 @@ impl Tagger {
         self.state.borrow().last.clone()
     }
 
-    /// Lends the emitter, which creates nodes that you attach by other means.
+    /// Calls `make` with the emitter. Nodes that it creates can be attached by other means.
     ///
     /// # Errors
     ///
-    /// [`AttachError::OtherContext`] if the tagger belongs to another context.
+    /// [`AttachError::OtherContext`] if the tagger belongs to another context than `context`.
     ///
     /// # Panics
     ///
@@ -204,8 +204,8 @@ impl Tagger {
         Ok(make(unsafe { &mut *emitter.cast::<Emitter<LlvmSink<'ctx>>>() }))
     }
 
-    /// Checks that a live context is the one that contains the emitter's nodes. A caller of `emit`
-    /// may have replaced the emitter by that of another context.
+    /// Checks that a live context is the tagger's, and that the emitter still creates nodes in it.
+    /// A caller of `emit` may have replaced the emitter by that of another context.
     fn check_context(&self, context: LLVMContextRef) -> Result<(), AttachError> {
         // SAFETY: the context is alive, and the name ends with a zero.
         let is_it = context == self.context
@@ -215,21 +215,21 @@ impl Tagger {
     }
 
     /// Attaches the metadata for an access at a place: tag, scopes, known alignment and volatility.
-    /// The form [`Classes`](tbaa_lower::emit::TagForm::Classes) also adds its table to the module,
-    /// so the instruction must be in one.
+    /// The form [`Classes`](tbaa_lower::emit::TagForm::Classes) also writes an alias table to the
+    /// instruction's module, so the instruction must be in a module.
     ///
     /// An access must end inside the place, or cover whole elements of a place that is a
-    /// [run](tbaa::declare::Place::run). It must not store to immutable memory. This applies to
-    /// loads, stores and atomics, to copies and fills (`memcpy`, `memset`), and to other LLVM
-    /// intrinsics, such as masked stores. For any other call, a place means that the call accesses
-    /// only this place, as for [`Jit::call`](tbaa_lower::emit::Jit::call). A tag on a call never
-    /// says that memory is immutable.
+    /// [run](tbaa::declare::Place::run). This applies to loads, stores and atomics, to copies and
+    /// fills (`memcpy`, `memset`), and to other LLVM intrinsics, such as masked stores. For any
+    /// other call, a place means that the call accesses only this place, as for
+    /// [`Jit::call`](tbaa_lower::emit::Jit::call). Stores and atomics must not write immutable
+    /// memory. Calls may, because a tag on a call never says that memory is immutable.
     ///
     /// Earlier `!tbaa`, `!tbaa.struct`, `!alias.scope` and `!noalias` attachments are removed.
     ///
-    /// The alignment of calls and atomic accesses stays. It also stays if the place has no known
-    /// alignment: a bit-field, or a [region](tbaa::declare::Declarations::region) of any bytes. NB:
-    /// at a packed place, set an atomic ordering first; otherwise the access gets alignment 1.
+    /// The alignment of calls and atomic accesses is not changed, nor that of an access whose place
+    /// has no known alignment: a bit-field, or a [region](tbaa::declare::Declarations::region) of
+    /// bytes. NB: at a packed place, set an atomic ordering first, or the alignment becomes 1.
     ///
     /// # Errors
     ///
@@ -353,7 +353,7 @@ impl Tagger {
 
     /// Attaches nodes that the [emitter](Tagger::emit) created.
     ///
-    /// NB: their meaning is unknown here, so this only checks that LLVM accepts them.
+    /// NB: the meaning of the nodes is unknown here. Only whether LLVM accepts them is checked.
     ///
     /// # Errors
     ///
@@ -401,7 +401,8 @@ impl Tagger {
         Ok(())
     }
 
-    /// Checks that LLVM's verifier accepts a tag on the instruction.
+    /// Checks that LLVM's verifier accepts a tag on the instruction (or scopes, if it is an
+    /// `invoke`), and that the instruction is in the tagger's context.
     ///
     /// The check in LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not have a
     /// TBAA access tag!".
@@ -446,7 +447,6 @@ impl State {
     }
 }
 
-/// Removes an instruction's metadata of one kind.
 pub(crate) fn remove(instruction: InstructionValue<'_>, kind: u32) {
     // SAFETY: the instruction is alive; LLVM accepts a null node, and removes the kind.
     unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };

@@ -57,9 +57,9 @@ impl Current<'_, '_> {
     }
 
     /// Inserts the check before an access: `pointer` is the text of an operand, and `size` is a
-    /// number or the name of an `i64`. Without `tag`, a read gets no check, and before a write the
-    /// inserted code only clears what the runtime knows of the bytes. But if any tag of the module
-    /// marks constant memory, such a write is checked too.
+    /// number or the name of an `i64`. If `tag` is `None`, a read gets no check, and before a write
+    /// the inserted code only clears what the runtime knows of the bytes. But if any tag of the
+    /// module marks constant memory, an untagged write is checked too.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,
@@ -118,7 +118,7 @@ fn orderings(text: &[u8]) -> Vec<&'static str> {
     words.filter_map(|word| ALL.into_iter().find(|it| it.as_bytes() == word)).collect()
 }
 
-/// Shortens a text to what a report can show on one line.
+/// Shortens a text to 96 characters, so that a report can show it on one line.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

@@ -1,14 +1,14 @@
 //! Writes checks as inline assembly of x86-64. A check is one instruction for LLVM, so a module
 //! with checks is optimised and compiled nearly as fast as one without.
 //!
-//! A cell is the 32-bit shadow of 4 bytes of memory, and a row holds what a check expects there.
-//! The assembly compares the cell with the row, as [`inline`](super::inline) describes. If it
-//! differs, it calls a function, with the pointer in `%r10` and the row in `%r11`. Only these two
-//! registers change. LLVM does not know of the call, so the function preserves vector registers
-//! too. Because of `alignstack`, LLVM leaves no red zone below the stack, which the call would
-//! overwrite.
+//! A *cell* is the 32-bit shadow of 4 bytes of memory. Its low bits are a *class*: by which tags
+//! the bytes were accessed. An access has a *row* of values that its check expects. The assembly
+//! compares the cell with the row, as [`inline`](super::inline) describes. If they differ, the
+//! assembly calls a function with the pointer in `%r10` and the row in `%r11`. Only these registers
+//! change. LLVM does not know of the call, so the function preserves vector registers too. With
+//! `alignstack`, LLVM uses no red zone below the stack pointer. The call would overwrite it.
 //!
-//! In each text, label 1 is the end of the check, and label 2 is the call.
+//! In a check, label 1 is the end, and label 2 is the call.
 
 use super::check::row;
 use super::layout::*;
@@ -44,25 +44,25 @@ pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     )
 }
 
-/// The registers that the first part of a check changes.
+/// The registers that [`begin`] uses.
 struct Registers {
-    /// Holds the pointer at first, then the address of its cell; 64 bits wide.
+    /// Holds the pointer, then the address of its cell less [`CELL_OFFSET`]; 64 bits wide.
     cell: &'static str,
     /// Holds the cell's value; 32 bits wide.
     value: &'static str,
-    /// Holds the low bits of the pointer; 32 bits wide.
+    /// Holds the low bits of the pointer, for a read of 1 or 2 bytes; 32 bits wide.
     low: &'static str,
 }
 
-/// Writes the first part of a check. Operand 1 is the row. Its first three values are a class,
-/// another value to compare with, and the value that a write of whole cells stores.
+/// Writes a check up to label 2. Operand 1 is the row. Its first three values are a class, another
+/// value to compare with, and the value that a write of whole cells stores (0 if none).
 fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
     let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
     if size > 1 {
-        // An access of 8 bytes has two cells, and needs only the alignment of one.
+        // An access of 8 bytes has two cells, and must be aligned only to one of them: to 4 bytes.
         line(format!("testb $${}, {cell}b", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
@@ -115,8 +115,8 @@ fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut 
     }
 }
 
-/// Writes the functions that a check calls if its row does not help. `entry` tests further values
-/// that are stored for the access, and `enter` calls the shared check function.
+/// Writes the functions that a check calls if its row does not match. `entry` tests the access's
+/// entries (see [`entry`]), and `enter` calls the check function `shared`.
 pub(super) fn functions(check: Check, out: &mut String) {
     let name = check.to_string();
     if rest(check) == "entry" {
@@ -131,7 +131,7 @@ fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
 
-/// Writes the function that saves registers and calls the shared check function.
+/// Writes the function `enter`, which saves registers and calls the check function `shared`.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
     let call = call.map(str::to_owned);
@@ -142,7 +142,7 @@ fn enter(name: &str, out: &mut String) {
 /// The largest size of a stack slot, in bytes, that is cleared without a call.
 pub(super) const MOST_CLEARED: u64 = 32;
 
-/// Clears the cells of a whole stack slot that shares no cell with others.
+/// Returns assembly that clears the cells of a stack slot, which must share none with other memory.
 pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     let mut lines = vec!["movq $0, %r11".to_owned(), format!("btcq $${FLIP}, %r11")];
     let end = size.next_multiple_of(4);
@@ -157,7 +157,7 @@ pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     )
 }
 
-/// Writes the test of the values stored for an access: see [`entry`](super::inline::entry).
+/// Returns assembly that tests the entry of an access: see [`entry`](super::inline::entry).
 fn entry(Check { direction, size }: Check) -> Vec<String> {
     let mut lines = vec!["movl %r10d, %ecx".to_owned()];
     let mut line = |text: String| lines.push(text);

@@ -10,9 +10,9 @@ use tbaa_ir::{Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string to their first argument. The second argument limits the length in
-/// the `BOUNDED` ones. They need a call of the runtime, because they are variadic, or LLVM replaces
-/// them by others. The runtime intercepts the other writing functions by itself.
+/// Functions that write a string through their first argument. The second argument of `BOUNDED`
+/// functions limits the length. All need a call of the runtime, because they are variadic or LLVM
+/// may replace them. The runtime intercepts other C functions that write strings.
 const PRINT: [&[u8]; 12] = words(
     "sprintf vsprintf __sprintf_chk __vsprintf_chk strcpy stpcpy strcat strncat __strcpy_chk \
      __stpcpy_chk __strcat_chk __strncat_chk",
@@ -49,7 +49,7 @@ impl<'t> Current<'_, 't> {
                 _ => self.set(inst, tag, arguments),
             },
             callee if callee.starts_with(b"llvm.lifetime.") => {
-                // The end of a lifetime clears the slot before the call; the start clears it after.
+                // Clear the slot's shadow before the end of a lifetime, and after the start of one.
                 let is_end = callee.starts_with(b"llvm.lifetime.end");
                 let at = if is_end { Some(inst.span.start) } else { after };
                 self.lifetime(inst, arguments, at);
@@ -76,7 +76,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Handles a call for which `call` has no case.
+    /// Handles a call for which [`Current::call`] has no case.
     fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
@@ -113,7 +113,7 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Inserts reports of a call that allocates or frees a heap block.
+    /// Inserts code that tells the runtime of a heap block that a call allocates or frees.
     fn heap(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if known::releases(call.callee)
             && let Some(&block) = arguments.first().filter(|&&argument| self.is_plain(argument))
@@ -145,8 +145,8 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Tells the runtime which pointers a call passes to a function that is perhaps not checked,
-    /// and which pointer the function returns.
+    /// Inserts code that tells the runtime which pointers a call passes to a function that may have
+    /// no checks, and which pointer the function returns.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())

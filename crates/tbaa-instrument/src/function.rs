@@ -93,8 +93,8 @@ pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
 
-/// Returns, for each tag, whether every rule lets it alias all memory under its root. So it is for
-/// a scalar that is the root's only child. False for all tags if one marks constant memory.
+/// Returns, for each tag, whether every rule lets it alias all memory under its root. This holds if
+/// its type is a scalar and the root's only child. False for all tags if one marks constant memory.
 fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
     let root_of_child = |ty| {
         let parent = graph.ty(ty).parent()?;
@@ -129,7 +129,7 @@ impl<'t> Pass<'t> {
         format!(", !tbaa !{tag}")
     }
 
-    /// Returns the reason why a function gets no checks, if there is one.
+    /// Returns why a function gets no checks, if there is a reason. Replaces [`MEMORY`] attributes.
     fn reason(&mut self, body: &Function<'t>) -> Option<SkipReason> {
         let header = &body.header;
         weaken(header.attributes.clone(), &mut self.edits);
@@ -149,7 +149,7 @@ impl<'t> Pass<'t> {
 
     /// Returns whether a call of the function `name` certainly runs `body` with its checks. LLVM
     /// may drop an `available_externally` body, such as an `extern` template, so its linkage is
-    /// changed. A body that calls its own name, as in glibc's `btowc`, means the external function.
+    /// changed. A body that calls `name`, like glibc's `btowc`, stays: it means another function.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -265,7 +265,7 @@ fn prefix_place(body: &Function<'_>) -> Option<usize> {
     }
 }
 
-/// Returns whether code may be so far from data that assembly cannot address a row.
+/// Returns whether the code model allows code so far from data that assembly cannot address data.
 fn is_large(text: &[u8]) -> bool {
     let flag = b"!\"Code Model\", i32 ";
     let model = memchr::memmem::find(text, flag).and_then(|at| number(&text[at + flag.len()..]));
@@ -273,8 +273,8 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// Returns where the result of a call that ends a block is first available: the start of the only
-/// successor that no other block precedes and that begins with neither `phi` nor `landingpad`.
+/// Returns where the result of a call that ends a block is first available: at its one successor
+/// that no other block precedes and that begins with neither `phi` nor `landingpad`.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];
@@ -309,7 +309,7 @@ pub(super) fn number(text: &[u8]) -> Option<u32> {
     str::from_utf8(&text[..len]).ok()?.parse().ok()
 }
 
-/// Replaces the attributes in [`MEMORY`] by another, since an attribute group must not be empty.
+/// Replaces [`MEMORY`] attributes by `"tbaa-witness"`, since an attribute group must not be empty.
 pub(super) fn weaken<'t>(
     attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
     edits: &mut Edits,

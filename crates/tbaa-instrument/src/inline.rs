@@ -7,11 +7,11 @@
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
 //! *row* of four values, which the runtime fills in. The first is the class that a read finds most
-//! often; finding it ends the check. The next two are what writes leave in a cell. The last selects
-//! the site's *entries* in the runtime: further classes that a read may find, or numbers that a
-//! write may find, each with the new number. If neither helps, the check searches the table of all
-//! *changes* (old number, site, bytes accessed), and at last calls the runtime. Compared values are
-//! stored inverted, because an empty row is zero.
+//! often; a read that finds it needs no more tests. The next two are numbers that writes leave in
+//! a cell. The last selects the site's *entries* in the runtime: more classes that a read may find,
+//! or numbers that a write may find, each with the new number. If neither row nor entries match,
+//! the check searches the table of all *changes* (old number, site, bytes accessed). If it has no
+//! match, the check calls the runtime. Compared values are inverted, so zeros in a row match none.
 //!
 //! The functions preserve their callers' registers. They must not use vector registers, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
@@ -74,7 +74,7 @@ fn flipped() -> String {
 }
 
 /// Returns the first code of a check. It computes `%cell`, the address of the first cell, and goes
-/// to the label `odd` if the access is not aligned, else to `look`.
+/// to the label that `odd` names if the access is not aligned, else to the label `look`.
 fn look(size: u64, odd: &str) -> String {
     format!(
         "  %address = ptrtoint ptr %p to i64
@@ -122,9 +122,9 @@ fn odd(size: u64, tag: &str) -> String {
     text + &format!("  br i1 {all}, label %done, label %call\n")
 }
 
-/// Returns code that stores `%new` in the cell of a granule of which other threads may write other
-/// bytes. With one thread it goes to `store`. Otherwise it exchanges the cell and goes to `done`,
-/// or to `call` if the cell has changed.
+/// Returns code for storing `%new` in a cell if other threads may write other bytes of the granule.
+/// With one thread it goes to `store`. Otherwise it replaces `%old` by `%new` atomically, and goes
+/// to the label that `done` names, or to `call` if the cell is no longer `%old`.
 fn exchange(done: &str, tag: &str) -> String {
     format!(
         "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
@@ -138,8 +138,8 @@ exchange:
     )
 }
 
-/// Writes a check that tests its row, and then its entries. It reads the class before other values,
-/// because the runtime writes the class last.
+/// Writes the functions `shared` and `change` of a check. `shared` tests the row, and then the
+/// entries. It reads a class before other values, because the runtime writes the class last.
 fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
     let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");
@@ -211,8 +211,8 @@ change:
 alike:
 "
             );
-            // An aligned access of 8 bytes has two aligned cells. If the runtime also checks
-            // writes, the new number depends on the old one, which the entries store.
+            // An access of 8 bytes has two cells, and must be aligned to 4. If the runtime also
+            // checks writes, the new number depends on the old one: the entries have both.
             format!(
                 "{}{}  %always.at = getelementptr i32, ptr %row, i64 2
   %always = load atomic i32, ptr %always.at acquire, align 4{tag}
@@ -298,10 +298,10 @@ fn place(value: &str) -> String {
     )
 }
 
-/// Writes a check that searches the table of all changes, for each granule of an access at any
-/// address. `%bits` has one bit for each byte of the access, and `%last` is its size less 1.
-/// `%writes` is 0 for a read, else a bit that is in no class. An aligned write stores the number
-/// that it finds as an entry.
+/// Writes the function that searches the table of all changes for each granule of an access, which
+/// may be unaligned. `%bits` has one bit for each byte of the access, and `%last` is its size less
+/// 1. `%writes` is 0 for a read, else a bit that is in no class. If an aligned write is at a site
+/// with entries, the function stores the change that it finds as an entry.
 fn by_change(tag: &str, out: &mut String) {
     *out += &format!(
         "define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
@@ -396,10 +396,10 @@ pub(super) const MOST_CLEARED: u64 = 64;
 
 /// Writes the function that clears the cells of `size` bytes, unless they are clear already.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
-    // The size of a store that clears cells, if the pointer is aligned to it.
+    // The size of each store that clears cells. If the pointer is not aligned to it, call instead.
     let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
-    // The size of a load that tests cells. A load of two recently stored words stalls the
-    // processor, so up to two cells are tested one by one.
+    // The size of a load that tests cells. A load that spans two recent stores stalls the
+    // processor, so the cells of up to 8 bytes are tested one by one.
     let word = if size <= 8 { 4 } else { 8 };
     let ty = format!("i{}", 8 * word);
     *out += &format!(
@@ -415,7 +415,7 @@ pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
         flipped(),
         size - 1,
     );
-    // The last word may extend past the end.
+    // The last word may extend past the last cell.
     let words = size.div_ceil(word);
     for at in 0..words {
         *out += &format!(
@@ -470,8 +470,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
     );
 }
 
-/// Writes a function that reports a call with `pointers` pointers to the runtime. It does nothing
-/// if a mark before the callee says that it has checks, and reads no mark on the page before it.
+/// Writes a function that tells the runtime of a call that passes `pointers` pointers. It does
+/// nothing if [`CHECKED`] is before the callee's code. It never reads the page before this code.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
     *out += &format!(

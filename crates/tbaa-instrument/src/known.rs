@@ -22,9 +22,9 @@ const WRITERS: &[(&str, u32)] = &[
     ("mbsrtowcs wcsrtombs", 0b1011),
 ];
 
-/// Functions that write only to the objects of some arguments, not through pointers in these
-/// objects. For each: the arguments' indices, and the largest number of bytes written to each
-/// object on x86-64 with the GNU C library.
+/// Functions that write only to the targets of some arguments, not through pointers in these
+/// targets. For each: the arguments' indices, and the largest number of bytes written to each
+/// target on x86-64 with the GNU C library.
 const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("mbtowc pthread_key_create wait", &[(0, 4)]),
     ("mbrtowc", &[(0, 4), (3, 8)]),
@@ -72,8 +72,8 @@ const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _Zd
     _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t \
     _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t";
 
-/// Functions that allocate memory. The product of the listed arguments is its size. They are needed
-/// for declarations without LLVM's attribute `allocsize`.
+/// Functions that allocate memory, and the indices of the arguments whose product is its size. The
+/// list is needed for declarations without LLVM's attribute `allocsize`.
 const ALLOCATE: &[(&str, &[usize])] = &[
     ("malloc valloc pvalloc _Znwm _Znam _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t", &[0]),
     ("_ZnwmSt11align_val_t _ZnamSt11align_val_t", &[0]),
@@ -107,7 +107,7 @@ fn has(names: &str, name: &[u8]) -> bool {
         && names.split_ascii_whitespace().any(|known| known.as_bytes() == name)
 }
 
-/// Returns a mask of the arguments that a function may write through, one bit for each.
+/// Returns a mask of the arguments that a function may write through: bit n for index n.
 pub(crate) fn written(name: &[u8]) -> u32 {
     match WRITERS.iter().find(|(known, _)| has(known, name)) {
         Some((_, mask)) => *mask,
@@ -116,14 +116,14 @@ pub(crate) fn written(name: &[u8]) -> u32 {
     }
 }
 
-/// Returns the indices of the arguments whose objects a function writes, and the largest number of
-/// bytes written to each. `None` if the function may write other memory.
+/// Returns the indices of the arguments to whose targets a function writes, and the largest number
+/// of bytes written to each. `None` if it is not known to write only there.
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| has(known, name));
     known.map(|(_, parts)| *parts)
 }
 
-/// Returns the names of functions whose effects are known, without those listed by a prefix.
+/// Returns the names in `HARMLESS`, `PARTS` and `WRITERS`, without the names that end in `*`.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
     let lists = PARTS.iter().map(|it| it.0).chain(WRITERS.iter().map(|it| it.0));

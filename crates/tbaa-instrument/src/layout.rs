@@ -8,16 +8,16 @@ pub const VERSION: u32 = 10;
 /// memory.
 pub const WARNS: u32 = 1 << 31;
 
-/// The name of the root, and of the type, for untagged accesses. They are sites only if some tag of
-/// the module marks constant memory.
+/// The name of the root, and of the type, for untagged writes. These are sites only if some tag of
+/// the module marks constant memory. Untagged reads are never sites.
 pub const NO_TAG: &str = "no tag";
 
-/// The bit that is flipped in a granule's address to get the address of its cell.
+/// The bit that is flipped in a granule's address. The cell is [`CELL_OFFSET`] bytes after that.
 pub const FLIP: u32 = 46;
 
-/// The distance in bytes, a page, that is added after flipping the bit. Many processors predict
-/// where an address is in the cache from a hash of a few bits. Two addresses that differ in one
-/// high bit may share a wrong prediction; the page prevents this.
+/// The distance in bytes, a page, that is added after flipping the bit [`FLIP`]. Many processors
+/// predict where an address is in the cache from a hash of a few bits. Two addresses that differ in
+/// one high bit may share a wrong prediction; adding a page prevents this.
 pub const CELL_OFFSET: u64 = 4096;
 
 /// The number of low bits of a cell that are its class: by which tags the bytes were accessed.
@@ -27,20 +27,20 @@ pub const CLASS_BITS: u32 = 14;
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
 /// The size of a site's row in words of 8 bytes. It holds four 4-byte values: the class that a read
-/// finds most often; the cell that a write of part of a granule leaves, or for a read of part
-/// another class and the part's offset; the cell that a write of whole granules leaves, or 0 if the
-/// old cell matters; the index of the site's list of entries. Sites without entries share list 0.
+/// finds most often; for a write of part of a granule, the new cell, or for a read of part, another
+/// class with the part's offset above it; for a write of whole granules, the new cell, or 0 if it
+/// depends on the old cell; the index of the site's list of entries (0 without entries).
 pub const ROW: usize = 2;
 
-/// The number of entries in a site's list; a power of 2. Each has 8 bytes: another class that a
-/// read may find, or another cell that a write may find and, in the upper half, the cell that it
-/// then stores.
+/// The number of entries in a site's list; a power of 2. An entry has 8 bytes. The lower half is
+/// another class that a read may find, or another cell that a write may find. The upper half is the
+/// cell that this write then stores.
 pub const ENTRIES: usize = 8;
 
 /// The address of entry list 0. The others follow in order.
 pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 
-/// The largest size of the runtime's table of changes is 2 to this power.
+/// The runtime's table of changes has room for at most 2 to this power changes.
 pub const CHANGES_BITS: u32 = 16;
 
 /// The multiplier that hashes a change, which is an old cell with a site and the bytes accessed.
@@ -53,8 +53,8 @@ pub const SITE_SHIFT: u32 = 6;
 /// The largest index of a site.
 pub const MAX_SITES: u32 = (1 << (32 - SITE_SHIFT)) - 1;
 
-/// The lowest bit of the access's byte mask in the key of a change: it says which bytes of the
-/// granule are accessed. Bit 0 of a key is always set.
+/// The lowest bit of the access's byte mask in the key of a change. The mask says which bytes of
+/// the granule are accessed. Bit 0 of a key is always set.
 pub const MASK_SHIFT: u32 = 2;
 
 /// The value before the code of an instrumented function. A caller reads it there, to see whether

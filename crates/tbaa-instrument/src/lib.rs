@@ -1,16 +1,16 @@
-//! Instruments a module's text: each access is reported to a runtime library. The library reports
-//! accesses that contradict their tags.
+//! Instruments a module's text: inserts checks that find accesses that contradict their tags.
 //!
-//! [`instrument`] works on text, without LLVM. Before each tagged access it inserts a check. The
-//! check looks up in shadow memory how the bytes were accessed before, and calls the runtime,
-//! `libtbaa_witness`, if that is new. An untagged write clears the shadow. The module contains its
-//! tags and a table of its accesses; the runtime chooses the alias rule.
+//! [`instrument`] works on text, without LLVM. It inserts a check before each tagged access. The
+//! check looks up in shadow memory how the bytes were accessed before. If this combination is new,
+//! the check calls the runtime library, `libtbaa_witness`. An untagged write clears the shadow, or
+//! is checked if a tag of the module marks constant memory. The module contains its tags and a
+//! table of its accesses; the runtime chooses the alias rule.
 //!
-//! Besides the [`Skipped`] ones, six kinds of accesses get no check. Five can never be reported:
-//! locals that LLVM would promote to registers; locals whose address stays in the function and
-//! whose accesses do not contradict; reads of the module's constants; untagged reads; reads whose
-//! tag may alias all memory under its root. The sixth is a redundant read: an equal read is on
-//! every path to it, no write is between, and a fault would be reported there.
+//! Besides the [`Skipped`] accesses, six kinds get no check. Five can never be reported: accesses
+//! of locals that LLVM would promote to registers; accesses of a local whose address stays in the
+//! function, if no two of them contradict; reads of the module's constants; untagged reads; reads
+//! whose tag may alias all memory under its root. The sixth is a redundant read: an equal read is
+//! on every path to it with no write in between, so a fault is reported at the equal read.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +42,7 @@ use tbaa_ir::{Module, TextError};
 pub enum Form {
     /// Calls of functions that are added to the module. For a JIT, which may have no assembler.
     Calls,
-    /// Inline assembly. It runs twice as fast and compiles faster.
+    /// Inline assembly. It runs twice as fast as calls, and compiles faster.
     Assembly,
 }
 
@@ -72,8 +72,8 @@ pub enum Form {
 ///
 /// # Errors
 ///
-/// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) if the module has typed pointers,
-/// which LLVM 14 and before print, or already has checks.
+/// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) if the module has typed pointers
+/// (which LLVM 14 and before print), a target that [`is_supported`] rejects, or already checks.
 pub fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
     function::instrument(module, form).map_err(|error| error.located(module.text()))
 }

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Instrumented {
     /// The module's text, with checks.
     pub text: Vec<u8>,
-    /// The number of tagged accesses that are checked.
+    /// The number of checked reads and writes. An atomic read-modify-write counts as two.
     pub sites: u32,
     /// The number of checks and calls of the runtime in the text.
     pub calls: u32,
@@ -18,8 +18,8 @@ pub struct Instrumented {
 
 /// A function or an instruction that gets no checks.
 ///
-/// The runtime does not see what it writes, and may report a later read wrongly. To prevent that,
-/// call `tbaa_witness_wrote` after the write.
+/// The runtime does not see its writes, and may report a later read wrongly. To prevent this, call
+/// `tbaa_witness_wrote` after the write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Skipped {
@@ -41,7 +41,7 @@ pub enum SkipReason {
     Collected,
     /// The whole function: it has `disable_sanitizer_instrumentation`.
     Disabled,
-    /// The whole function: it has funclets, and each call in one must name it.
+    /// The whole function: it has funclets, and each call in a funclet must name the funclet.
     Funclets,
     /// Memory in another address space than 0.
     AddressSpace,
@@ -49,7 +49,7 @@ pub enum SkipReason {
     SwiftError,
     /// An access whose size is known only at run time, or whose type has no size.
     Size,
-    /// A tagged call of an intrinsic that this crate does not know.
+    /// A `va_arg`, an unknown instruction, or a tagged call of an unknown intrinsic.
     Call,
     /// A typed pointer: then the whole module is rejected.
     TypedPointer,

@@ -65,8 +65,7 @@ pub(super) struct Current<'p, 't> {
     /// The slots whose accesses can never be reported, so they need no checks.
     pub(super) own: HashSet<Value>,
     pub(super) swift_errors: HashSet<Value>,
-    /// The name of the stack pointer's value at entry, if the function allocates stack memory
-    /// later.
+    /// The name of the stack pointer's value at entry, if an `alloca` in memory has no [`Slot`].
     pub(super) stack: Option<String>,
 }
 
@@ -76,7 +75,7 @@ pub(super) struct Slot {
     pub(super) size: u64,
     /// True if `llvm.lifetime.start` marks where its lifetime begins.
     pub(super) marked: bool,
-    /// True if it is aligned to 4 bytes, so that it shares no 4-byte shadow cell with other slots.
+    /// True if the slot is aligned to 4 bytes. Then no other slot shares the shadow of its bytes.
     pub(super) whole: bool,
 }
 
@@ -163,14 +162,14 @@ impl Current<'_, '_> {
         self.put(inst, inst.span.start, format_args!("_{call}"));
     }
 
-    /// Inserts a call of a runtime function at `after`, where the instruction after `inst` begins.
+    /// Inserts a call of a runtime function at `after`, a position after `inst`, if there is one.
     pub(super) fn after(&mut self, inst: &Inst, after: Option<usize>, call: impl Display) {
         if let Some(after) = after {
             self.put(inst, after, format_args!("_{call}"));
         }
     }
 
-    /// Inserts a call of the function whose name is `@__tbaa_witness` followed by `call`.
+    /// Inserts a call. `call` is the function's name after `@__tbaa_witness`, and the arguments.
     pub(super) fn put(&mut self, inst: &Inst, at: usize, call: impl Display) {
         let call = call.to_string();
         let name = &call[..call.find('(').unwrap_or(call.len())];
@@ -199,8 +198,8 @@ impl Current<'_, '_> {
         self.pass.edits.insert(at, text);
     }
 
-    /// Returns the debug location for code inserted at an instruction. A function with debug
-    /// information must have one on each call.
+    /// Returns the debug location for code inserted at an instruction. LLVM requires a location on
+    /// each call in a function with debug information.
     fn location(&mut self, inst: &Inst) -> Option<u32> {
         let scope = self.subprogram?;
         let own = location(self.function.text_of(inst));

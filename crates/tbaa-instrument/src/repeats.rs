@@ -17,7 +17,8 @@ use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value}
 /// The key of a read: its address, size, tag, and the version of memory.
 type Read = (Address, u64, TagId, u32);
 
-/// Assigns value numbers to a function's values, and returns the indices of redundant reads.
+/// Assigns value numbers to a function's values. Returns the instruction indices of redundant reads
+/// and of reads of constant globals. Returns none if `joins` takes too many steps.
 pub(super) fn repeats<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -38,7 +39,8 @@ pub(super) fn repeats<'t>(
     };
     let joins: HashSet<usize> = joins.into_iter().collect();
     let (mut version, mut versions) = (0, 0);
-    // `reads`: those in dominating blocks. `before`: each such block's first version and its reads.
+    // `reads`: those in dominating blocks. `before`: for each such block, the version before it and
+    // its reads.
     let mut reads: HashMap<Read, usize> = HashMap::default();
     let mut before: Vec<(u32, Vec<Read>)> = Vec::new();
     pointers.number_all(flow, |pointers, step| {
@@ -86,7 +88,7 @@ impl<'t> Pass<'t> {
         self.globals.get(name).is_some_and(|global| global.constant && global.defined)
     }
 
-    /// Returns the pointer, size and tag of a load that needs a check.
+    /// Returns the pointer, size and tag of a checked load that is neither volatile nor atomic.
     fn plain_read(&self, function: &Function<'t>, inst: &Inst) -> Option<(Value, u64, TagId)> {
         let access = &self.module.instructions()[inst.access?];
         (inst.opcode == Opcode::Load && !access.volatile && !access.atomic).then_some(())?;
@@ -96,7 +98,7 @@ impl<'t> Pass<'t> {
         is_checked.then_some((pointer, size, tag))
     }
 
-    /// Returns whether an instruction may write memory. Fences, volatile and atomic loads count.
+    /// Returns whether an instruction counts as a write. Fences, volatile and atomic loads do.
     fn may_write(&self, function: &Function<'t>, inst: &Inst) -> bool {
         match inst.opcode {
             Opcode::Call => function.call(inst).is_none_or(|call| {

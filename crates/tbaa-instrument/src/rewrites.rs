@@ -1,9 +1,8 @@
 //! Finds pairs of stores in a function that may write the same memory with tags that do not alias.
 //!
-//! C allows this for allocated memory, but LLVM may swap the two stores, so the runtime warns of
-//! them. This costs time, so it is only done for stores through two parameters, and for stores to
-//! the same bytes of one object. Pairs of loaded pointers are left out, because nearly every
-//! function has some.
+//! C allows such stores to allocated memory, but LLVM may swap them, so the runtime warns. Warnings
+//! cost time, so only two kinds of pairs are found: stores through different parameters, and stores
+//! that certainly share bytes. Pairs through loaded pointers are left out: they are too common.
 
 use super::Pass;
 use tbaa::{TagId, parts::table::HashSet};
@@ -21,7 +20,7 @@ struct Store {
     parameters: Vec<Value>,
 }
 
-/// Returns the indices of the stores of all such pairs: their checks may warn.
+/// Returns the instruction indices of the stores in all pairs that are found.
 pub(super) fn rewrites<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -48,7 +47,7 @@ pub(super) fn rewrites<'t>(
         let meet = pointers.meet((a.pointer, Some(a.size)), (b.pointer, Some(b.size)));
         meet.unwrap_or(both && a.parameters != b.parameters)
     };
-    // Oracle 0 is that of `AliasRule::Llvm`.
+    // Oracle 0 uses `AliasRule::Llvm`.
     let are_apart = |a: &Store, b: &Store| {
         a.tag != b.tag && may_meet(a, b) && !pass.oracles()[0].may_alias(a.tag, b.tag)
     };

@@ -1,4 +1,4 @@
-//! Checks for stack slots. A *fresh* slot is one whose shadow is cleared: it may get any type.
+//! Checks for stack slots. The shadow memory of a *fresh* slot is clear, so it may get any type.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ impl Use {
     }
 }
 
-/// The largest number of different accesses to a slot that are compared. With more it gets checks.
+/// The most different accesses to a slot that are compared. A slot with more gets checks.
 const MOST_USES: usize = 128;
 
 impl Current<'_, '_> {
@@ -178,7 +178,7 @@ impl Current<'_, '_> {
     }
 
     /// Returns the tagged accesses that an instruction makes through a pointer, which is `start`
-    /// bytes into a slot. `None` if it may use the pointer otherwise.
+    /// bytes into a slot. `None` for another use of the pointer, or a tag of constant memory.
     fn uses(
         &self,
         at: usize,
@@ -190,7 +190,7 @@ impl Current<'_, '_> {
         let access = inst.access.map(|access| &pass.module.instructions()[access]);
         let operands = function.operands(inst);
         let places = || (0..operands.len()).filter(|&at| operands[at] == pointer);
-        // No operand is the pointer: the instruction uses it in a way that could not be read.
+        // If no operand is the pointer, the instruction uses it in a way that could not be read.
         places().next()?;
         match inst.opcode {
             Opcode::GetElementPtr | Opcode::BitCast | Opcode::Freeze => {
@@ -234,13 +234,13 @@ impl Current<'_, '_> {
         }
     }
 
-    /// Returns whether a pointer points into a slot whose accesses are never reported.
+    /// Returns whether a pointer points into a slot that is in `own` or that LLVM would promote.
     pub(super) fn is_own(&self, pointer: Value) -> bool {
         self.pointers.is_register(pointer)
             || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    /// Returns the size of a slot whose number of elements is constant.
+    /// Returns the size in bytes of a slot; `None` if its number of elements is not constant.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
         let count = match self.function.operand(inst, 0).map(|count| self.function.def(count)) {
             None => 1,
@@ -250,7 +250,7 @@ impl Current<'_, '_> {
         self.pass.size(inst.ty)?.alloc.checked_mul(count)
     }
 
-    /// Makes a slot fresh after its `alloca`.
+    /// Makes a slot fresh after its `alloca`, unless a lifetime marker will do so.
     pub(super) fn alloca(&mut self, inst: &Inst, after: Option<usize>) {
         let Some(value) = inst.result else { return };
         if self.is_own(value) || self.swift_errors.contains(&value) {
@@ -279,7 +279,7 @@ impl Current<'_, '_> {
         self.forget(inst, after, &self.written(value), &bytes);
     }
 
-    /// Makes slots fresh at the function's end: another frame may reuse the memory with any type.
+    /// Makes slots without lifetime markers fresh at the function's end: other frames reuse them.
     pub(super) fn leave(&mut self, inst: &Inst) {
         if let Some(end) = self.stack.clone() {
             self.unstack(inst, &end);

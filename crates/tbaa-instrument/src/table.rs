@@ -1,4 +1,4 @@
-//! Writes the constants that describe a module to the runtime: its accesses (sites) and tags.
+//! Writes LLVM constants from which the runtime learns a module's accesses (sites) and tags.
 
 use std::{borrow::Cow, collections::BTreeSet, fmt::Write};
 
@@ -11,26 +11,26 @@ use tbaa_lex::source::escape;
 /// The table of accesses, numbered from 0.
 ///
 /// Each access has two 32-bit words. The first is the index of its tag in the list that [`write`]
-/// makes (for an untagged access, the index after the last). The second is twice its size in bytes
-/// (0 if unknown until run time), plus 1 for a write. Another table has six more words for reports:
-/// the line, the column, and offsets into the strings for the function, the file, the description,
-/// and the typedef of a base type without a name.
+/// makes (for an untagged access, the index after the last), with the bit [`WARNS`] if the access
+/// may cause a warning. The second is twice its size in bytes (0 if that is unknown until run time
+/// or is 2 GiB or more), plus 1 for a write. `places` has the six words of [`Table::add`].
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
+    /// For reports: offsets into the strings (of names and descriptions), the line and the column.
     places: String,
     /// The number of accesses.
     pub(super) count: u32,
     strings: IndexMap<Vec<u8>, u32>,
-    /// The size of all strings in bytes, with a zero after each.
+    /// The size of all strings in bytes, including the zero byte after each string.
     strings_len: u32,
     /// The number of checks and runtime calls in the module's functions.
     pub(super) calls: u32,
-    /// The checks that the module needs functions for.
+    /// Each kind of check for which the module needs a function.
     pub(super) checks: BTreeSet<Check>,
-    /// The sizes, in bytes, of writes that clear shadow memory.
+    /// Each size, in bytes, for which the module needs a function that clears shadow memory.
     pub(super) clears: BTreeSet<u64>,
-    /// The different numbers of pointers that single calls of unknown functions pass.
+    /// Each number N of pointers for which the module needs a function `__tbaa_witness.outN`.
     pub(super) out: BTreeSet<usize>,
 }
 
@@ -81,7 +81,7 @@ impl Table {
         at
     }
 
-    /// Returns the text of the module's globals and of the runtime's declarations.
+    /// Returns the text to add to the module: globals, functions, and the runtime's declarations.
     pub(super) fn write(
         &self,
         module: &Module<'_>,
@@ -137,8 +137,8 @@ impl Table {
     }
 }
 
-/// The runtime functions that a module may call. Calls have a tag that says that they access only
-/// their own memory. LLVM may move the program's accesses across them, but keeps their order.
+/// The runtime functions that a module may call. The calls, except those of `printed`, have a tag
+/// that aliases no access of the program: LLVM may move the program's accesses across such calls.
 const RUNTIME: &[(&str, &str)] = &[
     ("check", "ptr nocapture, i32, ptr nocapture"),
     ("access", "ptr nocapture, i64, i32, ptr nocapture"),

@@ -25,8 +25,8 @@ pub(super) struct Attached<'t> {
     pub(super) node: Range<usize>,
 }
 
-/// Reads the attachments of the instruction at `offset`, which ends within `text`. Returns `None`
-/// if its end cannot be found.
+/// Reads the attachments of the instruction that starts at `offset` in `text`. Returns `None` if
+/// the end of the instruction cannot be found.
 /// The grammar in LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and
 /// only an alignment may be between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
@@ -35,7 +35,7 @@ pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>>
     lexer.at = start.after;
     match operands(start.opcode, lexer) {
         Some(end) => lexer.at = end,
-        // An attachment that exists can still be found.
+        // The operands cannot be read, but the first attachment shows where they end.
         None => to_attachment(&mut lexer)?,
     }
     let mut found = Attachments { list: Vec::new(), end: lexer.at };
@@ -75,8 +75,8 @@ fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
     Some(())
 }
 
-/// Returns where the operands end, before the alignment and attachments. The lexer starts after the
-/// opcode.
+/// Returns the end of the operands, or of a call's attributes or an atomic ordering after them.
+/// An alignment and attachments may follow. The lexer starts after the opcode.
 fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     match opcode {
         Opcode::Other => return None,

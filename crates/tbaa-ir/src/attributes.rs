@@ -27,14 +27,14 @@ pub struct Attributes<'t> {
     in_bundles: bool,
 }
 
-/// The words that may follow a function's attributes, or begin the next top-level entity.
+/// The words that may follow a function's or call's attributes, or begin a top-level entity.
 const ENDS: [&[u8]; 12] = words(
     "attributes declare define module personality prefix prologue source_filename target to \
      uselistorder uselistorder_bb",
 );
 
 impl<'t> Attributes<'t> {
-    /// Starts at the lexer, which is after a function's parameters, a call's arguments, or a `{`.
+    /// Reads from `lexer`, which is after a function's parameters, a call's arguments, or a `{`.
     pub(crate) fn new(lexer: Lexer<'t>) -> Self {
         Attributes { lexer, in_bundles: false }
     }
@@ -89,7 +89,7 @@ impl<'t> Iterator for Attributes<'t> {
                         inside = Some(&ahead.text[open..ahead.at - 1]);
                         self.lexer = ahead;
                     } else if ahead.eat(b"=") {
-                        // The form `align=4`, which occurs in attribute groups.
+                        // `align=4` occurs in groups. The `4` becomes the next attribute.
                         self.lexer = ahead;
                     }
                     Attribute::Word(word, inside)

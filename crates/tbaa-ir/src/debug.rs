@@ -60,7 +60,7 @@ pub struct DebugInfo<'t> {
     variables: Mutex<Variables>,
     module: &'t Module<'t>,
     text: &'t [u8],
-    /// The structs, classes and unions, by name.
+    /// The structs, classes and unions, by name and by mangled name; by `""` if they have neither.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
     /// The typedef names of unnamed records, with the records; found on first use.
     typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
@@ -222,9 +222,9 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns a name for unnamed records whose fields are `fields` (offset and name of the type in
-    /// TBAA): the typedef's name `pair`, or `{pair|point}` if two typedefs match. Also returns the
-    /// records.
+    /// Returns a name for unnamed records whose fields are `fields` (offset in bytes, name of the
+    /// type in TBAA): the typedef's name `pair`, or `{pair|point}` if 2 to [`LISTED`] names match.
+    /// Also returns the records.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
@@ -259,7 +259,7 @@ impl<'t> DebugInfo<'t> {
             let ty = self.strip(member.link(b"baseType")?, &mut 0)?;
             let mut at_member = rest.by_ref().skip_while(|(at, _)| at * 8 < member.start());
             let (at, name) = at_member.next()?;
-            // TBAA has `char` for unions, chars and C++ enumerations, and an integer for C's.
+            // TBAA has `char` for unions and chars. An enum may have one of several names.
             let is_of_type = match *name {
                 b"" | b"omnipotent char" => true,
                 name if ty.is_record() => ty.has_name(name),
@@ -370,10 +370,10 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Returns the path from a struct to the field at an offset whose type TBAA calls `access`,
-    /// such as `l.base`. Unless exactly one member of a union matches, it ends in a list: `{i|f}`.
-    ///
-    /// `None` if several structs have this name and give different paths, or no field matches.
+    /// Returns the path from a struct to the field at `offset` (in bytes), such as `l.base`. A path
+    /// ends at a field that is a struct if TBAA calls that struct `access`. In a union, `access`
+    /// selects the member. Unless exactly one member fits, the path ends in a list: `{i|f}`.
+    /// `None` if structs of this name give different paths, or none has a field at the offset.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
         self.path_in(self.records.get(record)?, offset, access)
     }
@@ -390,7 +390,7 @@ impl<'t> DebugInfo<'t> {
         paths.all(|other| other == first).then_some(first)
     }
 
-    /// Appends the steps that lead to the field; `None` if there is no such field.
+    /// Appends the names of the members on the path to the field; `None` if there is no such field.
     fn follow(
         &self,
         mut record: DebugNode<'t>,
@@ -427,8 +427,8 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Returns the only one of several members at one place that has the wanted type. If there is
-    /// not exactly one, returns the list of their names as an error.
+    /// Returns the only one of `members` that has a type named `access` at the bit offset `bits`.
+    /// If there is not exactly one, returns a list of the members' names as an error.
     fn choose(
         &self,
         members: &[DebugNode<'t>],
@@ -467,8 +467,8 @@ impl<'t> DebugInfo<'t> {
     }
 
     /// Like [`location_at`](Self::location_at). If an optimiser has removed the instruction's line,
-    /// returns the line of the nearest instruction in the block that has one. It searches later
-    /// instructions first.
+    /// returns the location of the next instruction in the block that has a line. If there is none,
+    /// returns that of the last such instruction before. Searches a limited number of lines.
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// The largest number of lines that are searched in each direction.
         const NEAR: usize = 64;
@@ -533,9 +533,9 @@ impl<'t> DebugInfo<'t> {
         std::str::from_utf8(language).ok()
     }
 
-    /// Returns the source parameter whose value is `value`, if a debug record names it. If this
-    /// parameter is declared `restrict`, the value becomes `noalias`. The records in LLVM:
-    /// `DbgVariableRecord`.
+    /// Returns the source parameter whose value is `value`, if a debug record (in LLVM:
+    /// `DbgVariableRecord`) in the text range `function` names the parameter. If the source has
+    /// `restrict` on the parameter, clang makes the value `noalias`.
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         if !self.has_nodes {
             return None;

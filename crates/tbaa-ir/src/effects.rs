@@ -8,7 +8,7 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::unquoted;
 
-/// A kind of memory whose effects are listed separately. LLVM's name: `IRMemLocation`.
+/// A kind of memory that has its own bits in [`MemoryEffects`]. LLVM's name: `IRMemLocation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemoryLocation {
@@ -20,9 +20,9 @@ pub enum MemoryLocation {
     Errno,
     /// All other memory.
     Other,
-    /// Memory that has a meaning for the target, kind 0.
+    /// Target-specific memory, kind 0: `target_mem0`.
     Target0,
-    /// Memory that has a meaning for the target, kind 1.
+    /// Target-specific memory, kind 1: `target_mem1`.
     Target1,
 }
 
@@ -79,8 +79,8 @@ impl MemoryEffects {
         self.and(Self::WRITE) != Self::NONE
     }
 
-    /// Reads the list in `memory(...)`, like LLVM's `LLParser::parseMemoryAttr`. `None` if LLVM
-    /// would reject it.
+    /// Reads the list in `memory(...)`, like LLVM's `LLParser::parseMemoryAttr`. `None` if it
+    /// contains an unknown word.
     fn parse(list: &[u8]) -> Option<Self> {
         let mut effects = Self::NONE;
         for part in list.split(|&byte| byte == b',') {
@@ -163,8 +163,8 @@ struct Stated {
     nounwind: bool,
 }
 
-/// Prefixes of the intrinsics that may not return, or may unwind, from LLVM 22's `Intrinsics.td`.
-/// Intrinsics of targets are left out.
+/// Prefixes of the intrinsics that do not always return or that can unwind, without `llvm.`. The
+/// source is LLVM 22's `Intrinsics.td`, without the intrinsics of targets.
 const MAY_END: [&[u8]; 26] = words(
     "asan. callbr. clear_cache coro. debugtrap eh. experimental.deoptimize \
      experimental.gc.statepoint experimental.guard experimental.patchpoint \
@@ -275,7 +275,8 @@ impl<'t> Effects<'t> {
         stated.and(of_function)
     }
 
-    /// Returns a call's effects on memory that may be loaded later. This excludes markers' effects.
+    /// Returns a call's effects on memory that loads may read: without those on inaccessible and
+    /// target-specific memory, and [`NONE`](MemoryEffects::NONE) for a call of `MARKERS`.
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;

@@ -21,7 +21,7 @@ pub enum TextErrorKind {
         /// The part that has no end: `"a string"`, `"the body of function @f"`, ...
         inside: String,
     },
-    /// The text is not what is required here.
+    /// Other text is required at this offset.
     #[error("expected {wanted}")]
     Expected {
         /// A description of the required text.

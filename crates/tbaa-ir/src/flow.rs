@@ -29,7 +29,7 @@ pub struct Flow {
     innermost: Vec<Option<usize>>,
     /// The blocks of all loops. The blocks of each loop are contiguous.
     in_loops: Vec<usize>,
-    /// The index of each block in `in_loops`.
+    /// The index of each block in `in_loops`; `usize::MAX` for a block outside loops.
     positions: Vec<usize>,
 }
 
@@ -260,7 +260,7 @@ impl Flow {
         for (at, &(_, parent)) in parents.iter().enumerate() {
             parent.iter().for_each(|&parent| sizes[parent] += sizes[at]);
         }
-        // An outer loop comes after the loops inside it, and so do its own blocks.
+        // In a loop's `span`, its own blocks come after the blocks of the loops inside it.
         let (mut free, mut outside) = (vec![0; parents.len()], 0);
         for (at, &(header, parent)) in parents.iter().enumerate().rev() {
             let place = parent.map_or(&mut outside, |parent| &mut free[parent]);

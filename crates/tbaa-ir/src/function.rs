@@ -117,7 +117,7 @@ impl<'t> Scan<'t> {
                 lexer.quoted()?;
                 Ok((lexer.at, false))
             }
-            // It may be an instruction that does not start its line.
+            // The `=` may follow the result of an instruction that does not start its line.
             Some(b'=') => {
                 Ok(result_before(self.text, at).map_or((at + 1, false), |result| (result, true)))
             }
@@ -163,8 +163,8 @@ impl<'t> Scan<'t> {
         at
     }
 
-    /// Returns the index of a type. Most instructions have one of a few types, which are found
-    /// without hashing.
+    /// Returns the index of a type. Most instructions have one of a few types: a small cache has
+    /// their indices, so that most lookups do not search the set of all types.
     fn ty(&mut self, ty: &[u8]) -> u32 {
         let types = &mut self.module.types;
         let (Some(first), Some(last)) = (ty.first(), ty.last()) else { return 0 };
@@ -255,8 +255,8 @@ struct Current {
     at: Option<usize>,
 }
 
-/// Skips a function's header, from its name to the `{` of its body. Skips the braces of struct
-/// constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
+/// Skips a function's header, from its name through the `{` of its body. Skips the braces of
+/// struct constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
 fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> Result<()> {
     let mut in_constant = false;
     loop {

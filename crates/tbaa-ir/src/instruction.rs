@@ -13,7 +13,8 @@ pub(super) struct Start {
     pub(super) after: usize,
 }
 
-/// Does the same as [`start`] for common instructions as LLVM prints them; else returns `None`.
+/// Like [`start`] for common instructions as LLVM prints them; `None` for others. If the opcode
+/// after `%x =` is [`Opcode::Other`], [`Start::after`] is the offset where the opcode begins.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     let mut lexer = Lexer::new(text, at);
@@ -35,7 +36,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
-        // Other opcodes do not access memory. Do not branch: the next word is hard to predict.
+        // Words that begin otherwise are `Other`. Do not branch: the next word is hard to predict.
         let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));
@@ -108,9 +109,9 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// The largest distance from an opcode to its operands that is searched, in bytes.
+/// The number of bytes after an opcode in which operands are searched.
 ///
-/// A constant expression may precede the operands, but is never longer than this in practice.
+/// A constant expression may precede an operand, but is never longer than this in practice.
 /// Without a limit, each malformed instruction without a comma would search the rest of the text.
 const SEARCH: usize = 4096;
 
@@ -146,7 +147,7 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
 fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
     lexer.eat(b" ").then_some(())?;
     let word = lexer.word();
-    // Types begin with one of these letters. `atomic` and `volatile` do not.
+    // Most types begin with one of these letters. `atomic` and `volatile` do not.
     matches!(word.first()?, b'b'..=b'u').then_some(())?;
     let ends = match opcode {
         Opcode::Load => lexer.eat(b","),
@@ -206,7 +207,7 @@ pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>) -> Option<Range<usize>> 
     Some(after.at + span.start..after.at + span.end)
 }
 
-/// Does the same as [`pointer`], without a limit of the distance.
+/// Does the same as [`pointer`], but without the limit [`SEARCH`].
 pub(super) fn pointer_in(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
@@ -276,7 +277,7 @@ pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     lexer.skip_space().ok()?;
     lexer.eat_word(b"void").then_some(())?;
     lexer.skip_space().ok()?;
-    // Test this before skipping a word: most calls are other ones.
+    // Test this before skipping a word: most calls are of other functions.
     (lexer.eat(b"@") && lexer.rest().starts_with(b"llvm.mem")).then_some(())?;
     let name = lexer.word();
     TRANSFERS.iter().any(|&known| name.starts_with(known)).then_some(())?;

@@ -1,9 +1,9 @@
 //! Reads and writes `.ll` text.
 //!
 //! [`read`] extracts the TBAA from a module printed by any LLVM since 3.0: metadata nodes, and the
-//! instructions that use them. It skips everything else and never rejects it. [`write()`] prints a
-//! graph as metadata that `llvm-as` accepts and that [`read`] reads as an equal graph, except for
-//! operands of malformed nodes that have no meaning outside their module. A [`Rewriter`] changes
+//! instructions that use them. It skips everything else. [`write()`] prints a graph as metadata
+//! that `llvm-as` accepts and that [`read`] reads as an equal graph. Only operands that have no
+//! meaning outside their module may differ: they occur in malformed nodes. A [`Rewriter`] changes
 //! the attachments of instructions and nothing else in a text.
 //!
 //! Strings are bytes: a text need not be UTF-8.
@@ -16,8 +16,8 @@
 //! - An instruction starts on a line of its own, or after a label or a `!tbaa` attachment, or it
 //!   has a result, as in `%x = load`. If `store i8 0, ptr %p store i8 1, ptr %p` is on one line,
 //!   the second store is not seen.
-//! - A function's `define` starts a line, or follows the `}` of a function. After another entity on
-//!   the same line, such as a `declare`, it is not seen.
+//! - A function's `define` starts a line, or follows the `}` of a function. A `define` after
+//!   another entity on the same line, such as a `declare`, is not seen.
 //!
 //! An instruction or a global variable may extend over any number of lines, and comments are
 //! allowed anywhere.

@@ -9,10 +9,9 @@ use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa::{parts::table::IndexSet, raw::RawGraph, text::Numbering};
 use tbaa_types::Context;
 
-/// An instruction that accesses memory (of calls: `llvm.memcpy` and the like), or that has a tag.
-///
-/// [`Module::pointer_span`] and [`Module::tag_span`] read from the text where its pointer and its
-/// tag are.
+/// An instruction that accesses memory, or that has a `!tbaa` or `!tbaa.struct` attachment. A call
+/// counts as an access only if it calls `llvm.memcpy`, `llvm.memmove` or `llvm.memset`. For the
+/// text of its pointer and its tag, see [`Module::pointer_span`] and [`Module::tag_span`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
@@ -147,7 +146,7 @@ pub(super) struct Origin {
     pub(super) offset: u32,
 }
 
-/// The places of a graph's nodes in the text, by the nodes' indices.
+/// The [`Origin`] of each node of a graph, by the node's index.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
     stamp: u32,
@@ -159,8 +158,8 @@ impl Origins {
         *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
     }
 
-    /// Sets the place of a node. If the graph merged equal nodes, the first place stays, but the
-    /// place of a numbered node replaces that of an inline one.
+    /// Sets the origin of a node. If the graph merged equal nodes, the first origin stays, but the
+    /// origin of a numbered node replaces that of an inline node.
     pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
         self.stamp = node.stamp;
         if node.index() >= self.places.len() {
@@ -249,7 +248,7 @@ impl Module<'_> {
         &self.type_definitions
     }
 
-    /// Returns the instructions that access memory or have a tag, in file order.
+    /// Returns the instructions that access memory or have a TBAA attachment, in file order.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
@@ -263,7 +262,7 @@ impl Module<'_> {
     }
 
     /// Returns the type that an instruction loads or stores, as the text writes it. It is empty for
-    /// a call.
+    /// a call, and if the type cannot be read.
     pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
         &self.types[instruction.ty as usize]
     }
@@ -285,7 +284,8 @@ impl Module<'_> {
         &self.warnings
     }
 
-    /// Returns the node that the text defines as `!number`; `None` if the reader did not keep it.
+    /// Returns the node that the text defines as `!number`. `None` if the text does not define it,
+    /// or if the reader did not keep it: see [`Keep`](crate::Keep).
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
     }
@@ -295,7 +295,7 @@ impl Module<'_> {
         Some(self.definitions.get(number)?.get() as usize - 1)
     }
 
-    /// Returns the offset of each definition of a metadata number, in file order. Includes numbers
+    /// Returns the offset and the metadata number of each definition, in file order. Includes nodes
     /// that the reader did not keep.
     pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
         let all = self.definitions.iter().map(|(number, at)| (at.get() as usize - 1, number));

@@ -112,7 +112,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the place that a tag accesses, without types: `vec.len`, `vec+8`, or a whole type.
+    /// Returns the field that a tag accesses, as `vec.len` or `vec+8`, or the name of a whole type.
     pub fn place(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.place_of(&tag),

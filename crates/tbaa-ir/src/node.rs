@@ -78,7 +78,7 @@ impl NodeDefinition {
         Ok(NodeDefinition { body, form: Form::Specialized })
     }
 
-    /// Reads the definition whose `!` is at `offset`, which the scan has read before.
+    /// Reads the definition whose `!` is at `offset` in `text`.
     pub(super) fn at(text: &[u8], offset: usize) -> Result<Self> {
         let mut lexer = Lexer::new(text, offset + 1);
         lexer.skip_space()?;
@@ -91,7 +91,7 @@ impl NodeDefinition {
 pub(super) fn specialized(text: &[u8], body: usize) -> String {
     let mut lexer = Lexer::new(text, body + 1);
     lexer.word();
-    // This cannot fail: the scan has skipped the same brackets.
+    // This cannot fail: the reader has skipped the same brackets when it scanned the text.
     let _ = lexer.bracketed("a metadata node");
     let text = without_comments(&text[body..lexer.at]);
     String::from_utf8_lossy(&text).into_owned()

@@ -8,11 +8,11 @@ macro_rules! opcodes {
         #[non_exhaustive]
         pub enum Opcode {
             /// `call`, `invoke` or `callbr`. `Module::instructions` lists it if it calls
-            /// `llvm.memcpy`, `llvm.memmove` or `llvm.memset`, or has a tag.
+            /// `llvm.memcpy`, `llvm.memmove` or `llvm.memset`, or has a TBAA attachment.
             Call,
             $(#[doc = concat!("`", $word, "`.")] $variant,)*
-            /// In `Module::instructions`: an instruction that has a tag but cannot access memory.
-            /// In `Function::instructions`: an opcode that this version does not know.
+            /// In `Module::instructions`: an instruction that is not an access or a call, but has a
+            /// TBAA attachment. In `Function::instructions`: an opcode that is not in this enum.
             #[default]
             Other,
         }
@@ -73,7 +73,7 @@ impl Opcode {
         Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())
     }
 
-    /// Returns the word that begins the instruction; for `invoke` and `callbr` it is `call`.
+    /// Returns the opcode's word: `call` for all of [`Opcode::Call`], and `""` for `Other`.
     pub fn word(self) -> &'static str {
         match self {
             Opcode::Call => "call",

@@ -75,9 +75,9 @@ pub enum Object {
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,
-    /// For each value, an equal value, or itself at the end of the chain: that is its number.
+    /// For each value, an equal one. This chain ends at a value that is its own entry: the number.
     numbers: Vec<Value>,
-    /// The slots that are treated as registers, by the slot itself or a cast of it.
+    /// Maps each slot that is treated as a register, and each cast of the slot, to the slot.
     registers: HashMap<Value, Value>,
     /// The values that merge several stored values of a slot.
     joins: HashMap<Value, Join>,
@@ -97,7 +97,7 @@ struct Join {
 struct Captures {
     /// Indices of the instructions.
     at: Vec<usize>,
-    /// For each block, true if it may run after one of these instructions.
+    /// For each block, true if it may run after a block that contains one of these instructions.
     after: OnceCell<Vec<bool>>,
 }
 
@@ -106,7 +106,7 @@ struct Captures {
 pub enum Step {
     /// The visit enters a block.
     Enter(usize),
-    /// The instruction at an index, unless it is pure or accesses a slot that is a register.
+    /// The instruction at an index, unless it is pure, a `freeze`, or accesses a register slot.
     Instruction(usize),
     /// The visit leaves the block that it entered last.
     Leave,
@@ -144,7 +144,7 @@ impl<'t> Pointers<'t> {
         self.registers.contains_key(&slot)
     }
 
-    /// Returns the value that stands for all values known to equal `value`.
+    /// Returns the number of `value`: a value that represents all values known to be equal.
     pub fn number(&self, value: Value) -> Value {
         let mut at = value;
         for _ in 0..DEPTH {
@@ -164,7 +164,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Numbers all values in the order of the dominator tree, so operands get numbers before their
-    /// users. Each step calls `same`, which may return an earlier value that equals a load.
+    /// users. Calls `same` for each [`Step`]; for a load, it may return an earlier, equal value.
     pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
@@ -279,7 +279,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the computation that an instruction makes; `None` if its result depends on more than
-    /// its operands.
+    /// its operands, or if its type is unknown.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
         let is_pointer = |value: Value| self.function.is_pointer(value);
         let steps = match inst.opcode {
@@ -388,7 +388,7 @@ impl<'t> Pointers<'t> {
         (value, factor, addend)
     }
 
-    /// Returns whether a computation cannot overflow, or is as wide as an address.
+    /// Returns whether a computation cannot overflow (`nsw`), or is at least 64 bits wide.
     fn is_exact(&self, inst: &Inst) -> bool {
         let is_wide = |kind: TypeKind<'_>| matches!(kind, TypeKind::Int(64..));
         self.function.modifier(inst).split(u8::is_ascii_whitespace).any(|word| word == b"nsw")
@@ -412,7 +412,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns whether a value is the same in all iterations of a loop: it is computed outside, or
-    /// from such values alone. `is_in_loop` says which blocks belong to the loop.
+    /// by pure instructions from such values. `is_in_loop` says which blocks belong to the loop.
     pub fn is_invariant(&self, value: Value, is_in_loop: impl Fn(usize) -> bool) -> bool {
         let mut pending = vec![value];
         for _ in 0..DEPTH {
@@ -431,8 +431,8 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the values that a pointer may be based on: parameters, variables, loads, calls.
-    /// Where LLVM gives up, returns a `phi` or `select` itself: too many choices, or a `phi` of a
-    /// `phi`. See LLVM's `BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`.
+    /// Returns only the first `phi` or `select` if there are too many values, or a `phi` chooses a
+    /// `phi`: LLVM gives up there (`BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`).
     pub fn origins(&self, pointer: Value) -> Vec<Value> {
         let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
         let mut at = 0;
@@ -474,8 +474,8 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns the values that a `phi`, a `select` or a merged load of a slot chooses from. Empty
-    /// for other values, and for a `phi` or load with too many values or at a loop's header.
+    /// Returns the values that a `phi`, a `select` or a join of a slot's values chooses from. Empty
+    /// for other values, and for a `phi` or join with too many values or at a loop's header.
     pub fn chosen(&self, value: Value, flow: &Flow) -> &[Value] {
         let join = self.joins.get(&value);
         let (block, values) = match (join, self.choices(value), self.function.def(value)) {
@@ -521,8 +521,8 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Compares two places, each a pointer and a size in bytes, without regard to types.
-    /// `Some(true)` if they share a byte, `Some(false)` if they do not or are in different objects,
+    /// Compares two ranges of memory, each a pointer and a size in bytes, without regard to types.
+    /// `Some(true)` if they begin at one address or overlap, `Some(false)` if they never overlap,
     /// `None` if this is unknown.
     pub fn meet(&self, a: (Value, Option<u64>), b: (Value, Option<u64>)) -> Option<bool> {
         let [at_a, at_b] = [self.address(a.0), self.address(b.0)];
@@ -572,9 +572,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether a call cannot write the memory behind a pointer (with `to_read`, also not
-    /// read it): no argument may point there, and the call accesses only its arguments' memory, or
-    /// cannot know the address. `as_restrict` assumes that the pointer's parameter is `restrict`.
+    /// Returns whether the call at index `at` cannot write the memory behind a pointer (with
+    /// `to_read`, cannot access it). No argument may point there. Also, the call accesses only its
+    /// arguments' memory, or cannot know the address. `as_restrict` makes parameters `restrict`.
     /// Like LLVM's `BasicAAResult::getModRefInfo` and `AAResults::getModRefInfo`.
     pub fn is_out_of_reach(
         &self,
@@ -595,8 +595,8 @@ impl<'t> Pointers<'t> {
         (is_hidden || !touches) && !self.is_given(at, pointer, to_read, as_restrict)
     }
 
-    /// Returns whether a call gets an argument that may point to the memory behind `pointer`, and
-    /// through which it may write (with `to_read`, also read).
+    /// Returns whether a call has an argument that may point to the memory behind `pointer`.
+    /// Without `to_read`, ignores arguments through which the call only reads.
     fn is_given(&self, call: usize, pointer: Value, to_read: bool, as_restrict: bool) -> bool {
         let parameter = self.based_on(pointer);
         let may_lead_there = |value: Value| {
@@ -743,8 +743,8 @@ fn is_same_address(function: &Function<'_>, inst: &Inst) -> bool {
     }
 }
 
-/// Finds the instructions that may let other code know the address of an `alloca` or in a pointer
-/// parameter, such as a store of it. In LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
+/// For each `alloca` and pointer parameter, finds the instructions that may let other code know the
+/// address, such as a store of it. In LLVM: `PointerMayBeCaptured`, `FindEarliestCapture`.
 fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Captures> {
     let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
     let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);

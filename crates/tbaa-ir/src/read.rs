@@ -1,5 +1,5 @@
-//! Reads a module. One pass over the text ([`scan`]) finds functions, the instructions that access
-//! memory, and where each metadata node is. Then [`resolve`] builds the used nodes.
+//! Reads a module. One pass over the text ([`Scan`]) finds functions, instructions that access
+//! memory, and the offsets of metadata nodes. [`resolve`] builds the nodes that [`Keep`] selects.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,15 @@ use crate::{Keep, Module, Result, TextError, TextErrorKind};
 
 /// Reads a module's TBAA metadata from its text.
 ///
-/// The text may be the output of any LLVM since 3.0, or only metadata. Malformed nodes are kept;
-/// `tbaa_check::verify` reports them. The module contains the text: it borrows a slice, and owns a
-/// `Vec`.
+/// The text may be the output of any LLVM since 3.0, or only metadata. Nodes that are not valid
+/// TBAA are kept; `tbaa_check::verify` reports them. The module contains the text: it borrows a
+/// slice, and owns a `Vec`.
 ///
 /// # Errors
 ///
-/// A [`TextError`] if the text is cut off, defines a number twice, refers to an undefined number,
-/// or has a number out of range. LLVM's `parseAssembly` also rejects these.
+/// A [`TextError`] if the reader finds a syntax error, a metadata number that is defined twice or
+/// not at all, or a number out of range. LLVM's `parseAssembly` rejects these texts too. Also if
+/// the text has 4 GiB or more, or inline nodes nested too deep (`MAX_INLINE_DEPTH`).
 pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError> {
     read_with(text, Keep::Used)
 }
@@ -44,7 +45,7 @@ fn scanned(text: &[u8], keep: Keep) -> Result<Module<'static>> {
         return Err(TextError::new(text, 0, TextErrorKind::TooLarge));
     }
     let mut scan = Scan::new(text);
-    // Type 0 is empty. Instructions without a type have it.
+    // Entry 0 of `types` is empty: the type of an instruction that states none.
     scan.module.types.insert(Box::default());
     let read = scan.top_level().and_then(|()| resolve::resolve(scan, keep));
     read.map_err(|error| error.located(text))

@@ -14,11 +14,11 @@ use tbaa_lex::lexer::Lexer;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Keep {
-    /// The nodes that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` refer to, directly or not. If
-    /// the text has none of these, all nodes that are not specialised.
+    /// The nodes that `!tbaa`, `!tbaa.struct`, `!llvm.errno.tbaa` and the lists `!tbaa.tags`,
+    /// `!tbaa.structs` and `!tbaa.types` refer to, directly or not. If there are none, as `All`.
     #[default]
     Used,
-    /// All nodes that are not specialised, including lists in debug information.
+    /// All nodes except specialised ones, such as `!DIFile(...)`.
     All,
 }
 
@@ -46,8 +46,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
             Attached::Copy(copy) => instruction.copy = Some(copy),
         }
     }
-    // LLVM upgrades only tags that instructions have. If a tag in a list was attached too, it is
-    // upgraded by now. LLVM rejects the scalar format among the tags of `errno`.
+    // LLVM upgrades a scalar type that an instruction has as its tag to a new tag node, as `attach`
+    // did above. It does not upgrade nodes in lists, and rejects a scalar type as a tag of `errno`.
     type Mark = fn(&mut Module<'_>, NodeId);
     let lists: [(_, Mark); 4] = [
         (&scan.tags, |module, node| _ = module.graph.mark_tag(node)),
@@ -68,8 +68,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
         }
     }
     if keep == Keep::All || nodes.module.graph.node_count() == 0 {
-        // Loop ids refer to themselves, and profile counts may overflow. Both are fine in nodes
-        // that no tag refers to. But if the text has no code, any node may be a tag.
+        // Loop ids refer to themselves, and profile counts may overflow their integer types. Both
+        // are valid in nodes that no tag refers to. Without code, any node may be a tag.
         if !nodes.module.functions.is_empty() {
             (nodes.warns, nodes.overflow) = (false, Overflow::Keep);
         }
@@ -82,7 +82,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
     Ok(nodes.module)
 }
 
-/// Returns the node that a reference at the offset `at` refers to.
+/// Returns the node that `key` refers to. `at` is the offset of this reference, for errors.
 fn node_of<'s, 't>(
     nodes: &mut Nodes<'s, 't>,
     import: &mut Import<'t, Nodes<'s, 't>>,
@@ -95,7 +95,7 @@ fn node_of<'s, 't>(
     node.ok_or_else(|| TextError::new(nodes.scan.text, at, kind))
 }
 
-/// What an attached node was marked as.
+/// The id of an attached node.
 enum Attached {
     Tag(TagId),
     Copy(CopyId),
@@ -104,10 +104,10 @@ enum Attached {
 struct Nodes<'s, 't> {
     module: Module<'static>,
     scan: &'s Scan<'t>,
-    /// The place of each numbered node whose operands are being resolved. Entries are not removed:
-    /// once the module has the node, ignore them.
+    /// For each number whose node was opened: the index that [`Import`] gave to the node. Entries
+    /// are never removed. They have no meaning once `module.numbers` has the number.
     open: Numbers<u32>,
-    /// True if a node that refers back to itself gets a warning.
+    /// True if a cycle of references gets a warning.
     warns: bool,
     overflow: Overflow,
 }
@@ -127,7 +127,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 Some(node) => State::Added(node),
                 None => self.open.get(number).map_or(State::New, State::Open),
             },
-            // An inline node is visited only once, because only one node contains it.
+            // An inline node is looked up only once, because it is written inside its only user.
             Key::Inline(_) => State::New,
         }
     }
@@ -172,7 +172,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
     }
 
     fn cycle(&mut self, reference: Reference, alone: bool) {
-        // An anonymous root has itself as its only operand: that is no error.
+        // `alone`: the node is its own only operand. Such a node is a valid anonymous root.
         if self.warns && !alone {
             self.module.warn(reference.at as usize, WarningKind::Cycle);
         }

@@ -12,8 +12,8 @@ use tbaa::{parts::table::HashMap, parts::table::IndexMap, text::write_operands};
 /// Changes the metadata attachments of instructions in a module's text.
 ///
 /// The text is written once, however many changes there are. Spaces, comments and line ends stay.
-/// There is one exception: if several instructions share a line and an attachment at the end of one
-/// changes, the next one moves to a new line.
+/// There is one exception: if several instructions share a line, and one of them gains or loses an
+/// attachment at its end, the next instruction moves to a new line.
 ///
 /// ```
 /// use tbaa_ir::{Rewriter, read};
@@ -64,8 +64,8 @@ impl<'t> Rewriter<'t> {
         Rewriter { module, changes, named, definitions, next }
     }
 
-    /// Attaches the node `!node` to an instruction as `!kind`. It replaces an attachment of this
-    /// kind; `None` removes it.
+    /// Attaches the node `!node` to an instruction as `!kind`, in place of any attachment of this
+    /// kind. If `node` is `None`, removes the attachment.
     ///
     /// `instruction` is an index into [`Module::instructions`]. `kind` is a name without `!` that
     /// needs no escapes, such as `tbaa` or `alias.scope`. A later call for the same kind replaces
@@ -77,23 +77,23 @@ impl<'t> Rewriter<'t> {
         self.changes.entry(instruction).or_default().insert(kind, node);
     }
 
-    /// Returns the node that an instruction has as `!kind` in the module's text, as it is written
-    /// there: `!7`. Ignores changes. Like LLVM's `Instruction::getMetadata`.
+    /// Returns the text, such as `!7`, of the node that an instruction has as `!kind` in the
+    /// module's text. Ignores changes. Like LLVM's `Instruction::getMetadata`.
     /// Panics if the module has no such instruction.
     pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         self.text().get(list.find(|attached| *attached.kind == *kind.as_bytes())?.node)
     }
 
-    /// Sets the list `!name` to these nodes; `None` removes it. A later call for the same name
-    /// replaces an earlier one. The name must need no escapes. Like LLVM's
+    /// Sets the named metadata `!name` to these nodes; `None` removes it. A later call for the same
+    /// name replaces an earlier one. The name must need no escapes. Like LLVM's
     /// `Module::getOrInsertNamedMetadata` and `Module::eraseNamedMetadata`.
     pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
         self.named.insert(name, nodes);
     }
 
-    /// Returns the number that the next definition gets: one more than the largest. `None` if the
-    /// numbers are used up.
+    /// Returns the number that the next definition gets: one more than the largest metadata number.
+    /// `None` if there is no larger 32-bit number.
     pub fn next_number(&self) -> Option<u32> {
         self.next
     }
@@ -105,7 +105,7 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NumberOutOfRange`] if the numbers are used up.
+    /// [`TextErrorKind::NumberOutOfRange`] if [`next_number`](Self::next_number) is `None`.
     pub fn define(&mut self, body: impl fmt::Display) -> Result<u32, TextError> {
         let text = self.text();
         let used_up = || TextError::new(text, text.len(), TextErrorKind::NumberOutOfRange);
@@ -115,8 +115,8 @@ impl<'t> Rewriter<'t> {
         Ok(number)
     }
 
-    /// Adds a graph's nodes, and returns their numbers. Writes any distinct node N as
-    /// `distinct !{!N}`, without its operands. It has the same errors as [`define`](Self::define).
+    /// Adds a graph's nodes, and returns their numbers. Writes a distinct node with number N as
+    /// `distinct !{!N}`, without its operands. Has the same errors as [`define`](Self::define).
     pub fn define_graph(&mut self, graph: &Graph) -> Result<HashMap<NodeId, u32>, TextError> {
         let mut numbers = HashMap::default();
         for node in graph.nodes() {
@@ -132,8 +132,8 @@ impl<'t> Rewriter<'t> {
         Ok(numbers)
     }
 
-    /// Adds `!N = distinct !{!N, operands}`, and returns N. It equals no other node, as alias
-    /// scopes and domains require. It has the same errors as [`define`](Self::define). Like LLVM's
+    /// Adds `!N = distinct !{!N, operands}`, and returns N. The node equals no other, as alias
+    /// scopes and domains require. Has the same errors as [`define`](Self::define). Like LLVM's
     /// `MDBuilder::createAnonymousAARoot`.
     pub fn define_distinct(&mut self, operands: impl fmt::Display) -> Result<u32, TextError> {
         let number = self.next.unwrap_or_default();
@@ -144,8 +144,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NoEnd`] if attachments of an instruction change, and the reader cannot find
-    /// the instruction's end.
+    /// [`TextErrorKind::NoEnd`] if the end of a changed instruction cannot be found. An instruction
+    /// that has no tag and only loses attachments is then left unchanged, without an error.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {
@@ -154,7 +154,7 @@ impl<'t> Rewriter<'t> {
                 self.attach(&found, changes, &mut edits);
                 continue;
             }
-            // Without attachments, nothing has to be removed.
+            // If the instruction has no `!tbaa` or `!tbaa.struct`, skip changes that only remove.
             let fine = instruction.tag.is_none() && instruction.copy.is_none();
             if !fine || changes.values().any(Option::is_some) {
                 let start = (instruction.offset as usize).min(self.text().len());
@@ -172,8 +172,8 @@ impl<'t> Rewriter<'t> {
         Ok(edits.apply(self.text()))
     }
 
-    /// Changes the lists in the text, and returns the text of new lists. LLVM joins several lists
-    /// of one name, so the first gets all nodes and the others are removed.
+    /// Adds the changes of existing lists to `edits`, and returns the text of new lists. LLVM joins
+    /// several lists of one name, so the first gets all nodes and the others are removed.
     fn set_named(&self, edits: &mut Edits) -> String {
         let list = |name: &str, nodes: &[u32]| {
             let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
@@ -199,8 +199,8 @@ impl<'t> Rewriter<'t> {
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
         let instructions = self.module.instructions();
         let instruction = &instructions[index];
-        // The search ends at the next instruction. At the end of a function it includes the `}`,
-        // because something must follow the last operand.
+        // The search ends at the next instruction. After a function's last instruction it includes
+        // the `}`, because `attachments` requires some text after the last operand.
         let next = instructions.get(index + 1).filter(|it| it.function == instruction.function);
         let function_end = || self.module.function_span(instruction.function).end + 1;
         let end = next.map_or_else(function_end, |next| next.offset as usize);
@@ -233,15 +233,15 @@ impl<'t> Rewriter<'t> {
                 at_end = true;
             }
         }
-        // An instruction must start a line or follow a tag to be read again, and words must not run
-        // together.
+        // Put an instruction that follows on this line on a new line. Otherwise words could join,
+        // and the reader finds an instruction only at the start of a line or after a tag.
         if at_end && goes_on(&self.text()[found.end..]) {
             edits.insert(found.end, line_end(self.text()));
         }
     }
 }
 
-/// Returns whether the line goes on with something other than a comment.
+/// Returns whether the line continues with anything other than a comment or `}`.
 fn goes_on(rest: &[u8]) -> bool {
     let next = rest.iter().find(|&&byte| !matches!(byte, b' ' | b'\t'));
     !matches!(next, None | Some(b'\n' | b'\r' | b';' | b'}'))

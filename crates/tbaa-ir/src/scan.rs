@@ -10,7 +10,7 @@ use tbaa::parts::{COPIES, TAGS, TYPES};
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::{position, unescape};
 
-/// The number of recently used types that are found without the table of types.
+/// The number of entries of [`Scan::recent_types`], a cache of indices into `Module::types`.
 pub(super) const RECENT: usize = 16;
 
 /// The results of the scan.
@@ -19,15 +19,15 @@ pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     /// The module that is being built, without its text.
     pub(super) module: Module<'static>,
-    /// The indices of recent types. A hash of the type selects the entry.
+    /// The indices of recently used types. A hash of a type's text selects its entry.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,
     /// Finds the ends of metadata nodes and function headers.
     pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
-    /// The nodes attached as `!tbaa` and `!tbaa.struct`. A numbered tag is listed once, at its
-    /// first use.
+    /// The nodes attached as `!tbaa` and `!tbaa.struct`. A number that is attached as `!tbaa`
+    /// several times is listed once, at its first use.
     pub(super) attachments: Vec<Attachment>,
-    /// For each metadata number, the index in `attachments` of the tag that it is, plus 1.
+    /// For each metadata number that is attached as `!tbaa`: its index in `attachments`, plus 1.
     pub(super) attached: Numbers<NonZeroU32>,
     /// Pairs of an instruction's index and an index into `attachments`.
     pub(super) uses: Vec<(u32, u32)>,
@@ -35,7 +35,7 @@ pub(super) struct Scan<'t> {
     pub(super) tags: Vec<(Key, usize)>,
     pub(super) copies: Vec<(Key, usize)>,
     pub(super) types: Vec<(Key, usize)>,
-    /// The nodes in named lists that have no meaning for TBAA.
+    /// The nodes in all other named metadata, such as `!llvm.ident`.
     pub(super) listed: Vec<(Key, usize)>,
 }
 
@@ -51,16 +51,16 @@ impl<'t> Scan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
         let definitions = Numbers::new(text.len());
         let mut module = Module { definitions, ..Module::default() };
-        // C++ has about one load or store in 256 bytes, and C has two. If the reservation fails,
-        // the list grows later.
+        // Text compiled from C++ has about one load or store in 256 bytes, and text from C has two.
+        // If the reservation fails, the list grows later.
         let _ = module.instructions.try_reserve(text.len() / 256);
         Scan { text, module, attached: Numbers::new(text.len()), ..Scan::default() }
     }
 
     pub(super) fn top_level(&mut self) -> Result<()> {
         let mut lexer = Lexer::new(self.text, 0);
-        // A global variable may take any number of lines. A metadata definition ends with its node,
-        // and a function with its body.
+        // False after an entity that may continue on the next line, such as a global variable.
+        // Functions and metadata definitions are read to their ends.
         let mut has_ended = true;
         loop {
             lexer.skip_space()?;
@@ -93,8 +93,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`. Returns false if it is an attachment
-    /// of the global variable on the line before.
+    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`, and returns true. If the `!` begins
+    /// an attachment of a global variable on an earlier line, skips the line and returns false.
     fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool> {
         let start = *lexer;
         let offset = lexer.at;
@@ -167,8 +167,8 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Reads `target datalayout = "..."` or `target triple = "..."`, from after `target`. Leaves
-    /// other lines to the caller.
+    /// Stores the string of `target datalayout = "..."` or `target triple = "..."`. The lexer is
+    /// after `target`. Ignores any other text.
     fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         lexer.skip_space()?;
         let into = if lexer.eat_word(b"datalayout") {
@@ -185,7 +185,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Reads `%struct.S = type { i32, ptr }`. Leaves other text to the caller.
+    /// Stores and skips `%struct.S = type { i32, ptr }`. Does not move if other text is next.
     fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<()> {
         let mut ahead = *lexer;
         ahead.at += 1;
@@ -209,7 +209,7 @@ impl<'t> Scan<'t> {
 const ENTITIES: [&[u8]; 8] =
     words("attributes declare define deplibs source_filename target uselistorder uselistorder_bb");
 
-/// Returns whether a top-level entity begins a text.
+/// Returns whether a text begins with a top-level entity.
 fn starts_entity(text: &[u8]) -> bool {
     let mut lexer = Lexer::new(text, 0);
     match lexer.peek() {
@@ -220,7 +220,8 @@ fn starts_entity(text: &[u8]) -> bool {
     }
 }
 
-/// Skips the rest of a line, and to the end of any string, comment or attachment that begins on it.
+/// Moves to the end of the line. Skips each string, comment and attachment as a whole, even if it
+/// contains line ends.
 fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<()> {
     loop {
         lexer.at = lines.next(lexer.text, lexer.at);

@@ -46,9 +46,9 @@ struct Known {
 /// The offset that a `getelementptr` adds to its base pointer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// The sum of the constant indices, in bytes.
+    /// The offset that the constant indices add, in bytes.
     pub bytes: i64,
-    /// Each variable index: its position in the list of indices, and the bytes that one step adds.
+    /// Each variable index: its position in the list of indices, and its factor in bytes.
     pub variables: Vec<(usize, i64)>,
 }
 
@@ -102,8 +102,8 @@ impl Sizes {
         self.has_layout
     }
 
-    /// Returns the size of a type such as `i32` or `%struct.S`, or `None` if the type is unsized or
-    /// scalable.
+    /// Returns the size of a type such as `i32` or `%struct.S`, or `None` if the text is not a type
+    /// or the type is unsized or scalable.
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.fixed_size(self.ty(ty)?)
     }
@@ -129,7 +129,7 @@ impl Sizes {
         ty
     }
 
-    /// Returns the size of a type of this module. A scalable vector's is that at `vscale` 1.
+    /// Returns the size of a type of this module: `None` if unsized, at `vscale` 1 if scalable.
     pub fn size_of(&self, ty: Type) -> Option<MemorySize> {
         let mut known = self.known.borrow_mut();
         if let Some(&size) = known.sizes.get(&ty) {
@@ -154,7 +154,7 @@ impl Sizes {
         self.known.borrow().context.display(ty).to_string()
     }
 
-    /// Returns the type of a struct's member at this index, or of an array's elements.
+    /// Returns an array's element type, or else the part of `ty` at `index`: [`Context::parts`].
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
         let parts = known.context.parts(ty);
@@ -164,7 +164,7 @@ impl Sizes {
         }
     }
 
-    /// Returns a typed pointer such as `i32*` as `ptr`, and any other type unchanged.
+    /// Returns `ptr` in the same address space for a typed pointer such as `i32*`, else `ty`.
     pub fn opaque(&self, ty: Type) -> Type {
         let mut known = self.known.borrow_mut();
         match known.context.kind(ty) {
@@ -188,8 +188,9 @@ impl Sizes {
     }
 
     /// Computes the offset of a `getelementptr` whose source element type is `ty`. A variable index
-    /// is passed as `None`. Returns `None` if a size is unknown or scalable, or if the offset
-    /// exceeds 64 bits. LLVM: `GEPOperator::collectOffset`.
+    /// is passed as `None`. Returns `None` if a size is unknown or scalable, the offset exceeds 64
+    /// bits, a struct's index is variable or has no member, or an index after the first is into
+    /// anything but a struct or array. LLVM: `GEPOperator::collectOffset`.
     pub fn steps(&self, ty: Type, indices: impl IntoIterator<Item = Option<i64>>) -> Option<Steps> {
         let mut known = self.known.borrow_mut();
         self.layouts(&mut known, |layouts, context| {
@@ -230,7 +231,7 @@ impl Sizes {
         })
     }
 
-    /// Calls `measure` with the layout computation, whose cache is kept in `known`.
+    /// Calls `measure` with the layout computation. `known.measures` is its cache.
     fn layouts<R>(
         &self,
         known: &mut Known,

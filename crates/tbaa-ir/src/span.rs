@@ -1,7 +1,7 @@
-//! Finds the text ranges of an instruction's or a node's parts.
+//! Finds text ranges inside an instruction or a node, such as that of an operand.
 //!
-//! The reader of a module stores only the offsets where each instruction, its tag and each node
-//! begin. For a diagnostic about a part, the text is read again from there.
+//! A [`Module`] stores the offsets at which instructions, their tags and nodes begin, but no ranges
+//! inside them. For a diagnostic, these functions read the text again from such an offset.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -126,7 +126,8 @@ pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, R
     Some((name, offset..lexer.at))
 }
 
-/// Returns a lexer at the `{` or the name of the node whose `!` is at `offset`.
+/// Returns a lexer at the `{` of the node whose `!` is at `offset`. For a specialised node, the
+/// lexer is at its name, such as `DIFile`.
 pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     let mut lexer = at(text, offset)?;
     lexer.eat(b"!").then_some(())?;

@@ -9,11 +9,11 @@ pub(super) const LINES: u8 = 1;
 pub(super) const BRACKETS: u8 = 2;
 /// The set of `<` and `>`.
 pub(super) const ANGLES: u8 = 4;
-/// The set that matters in a function body: line ends, `=`, `!t`, `!\`, and brackets.
+/// The set for function bodies: line ends, `=`, the bytes of `BRACKETS`, and `!` before `t` or `\`.
 pub(super) const BODY: u8 = 8;
 
-/// A search for the bytes of `SET`. Each search may start at any offset, but it is fastest at the
-/// offset of the last result.
+/// A search for the bytes of `SET`. Each search may start at any offset. It is fastest if it starts
+/// in the 64-byte block of the last result.
 pub(super) struct Stops<const SET: u8> {
     /// The offset of the 64-byte block that `mask` describes.
     base: usize,
@@ -93,10 +93,9 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     gathered(&stops)
 }
 
-// These functions compare bytes that differ in one or two bits at once. They also match a few rare
-// other bytes, which the callers skip.
+// These functions compare with several bytes at once, if these differ in one or two bits.
 
-/// Matches `"`, `;`, `/`, and also `+` and `?`.
+/// Matches `"`, `;` and `/`. Also matches `+` and `?`, which are rare, and which callers skip.
 #[inline(always)]
 fn is_common(byte: u8) -> bool {
     byte == b'"' || byte & !0x14 == b'+'
@@ -121,8 +120,8 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 }
 
 impl Stops<BODY> {
-    /// Like [`next`](Self::next), but skips brackets with the line ends, `=` and attachments inside
-    /// them. Stops at a `}` without an opening bracket.
+    /// Like [`next`](Self::next), but does not stop at brackets, except at a `}` if `depth` is 0.
+    /// Counts the open brackets in `depth`, and skips line ends, `=` and `!` inside them.
     #[inline]
     pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
         let mut base = at & !63;
@@ -181,7 +180,7 @@ impl Stops<{ BRACKETS | ANGLES }> {
         Ok(lexer.text[start..lexer.at].trim_ascii())
     }
 
-    /// Moves to `stop`, or to the bracket that closes a pair around the start. Skips inner pairs.
+    /// Moves to the first `stop` outside brackets, or to a closing bracket without an opening one.
     #[inline]
     fn close(&mut self, lexer: &mut Lexer<'_>, stop: Option<u8>, inside: &str) -> Result<()> {
         let mut depth = 0_usize;

@@ -1,8 +1,8 @@
-//! Finds operands of metadata nodes that this crate accepts and LLVM rejects.
+//! Finds, in metadata nodes, the operands that this crate accepts and LLVM rejects.
 //!
 //! This crate skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
-//! rejects the whole module for one bad operand. Specialised nodes such as `!DIFile(...)`, and
-//! constants other than plain numbers, are not examined.
+//! rejects the whole module for one bad operand. Specialised nodes such as `!DIFile(...)` are not
+//! examined. In constants that [`is_constant`] does not decide, only global names are examined.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -16,7 +16,7 @@ use tbaa_lex::{constant::is_constant, lexer::Lexer, source::unquoted};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[doc(hidden)]
 pub struct Unreadable {
-    /// Bytes from the start of the text.
+    /// The bytes of the operand in the text. For a syntax error, the byte at the error.
     pub span: Range<usize>,
     pub why: WhyUnreadable,
 }
@@ -27,16 +27,16 @@ pub struct Unreadable {
 pub enum WhyUnreadable {
     /// An integer without a type.
     Untyped,
-    /// Text that is not a string, a node, `null` or a typed constant.
+    /// Text that is not a string, a node, `null` or a valid typed constant.
     NoOperand,
-    /// A reference to a node or a global that the text does not define.
+    /// A reference to a node or a global that the text does not define or declare.
     Undefined,
     /// A syntax error in the node.
     Node(TextErrorKind),
 }
 
 impl Module<'_> {
-    /// Calls `found` with each part of the text's nodes that LLVM cannot read.
+    /// Calls `found` with each operand in the text's nodes that LLVM cannot read.
     #[doc(hidden)]
     pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
         let text = &*self.text;
@@ -162,7 +162,7 @@ fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the name of the next global that is not in a string or comment.
+/// Moves past the next global name outside strings and comments, and returns it without `@`.
 fn next_global(lexer: &mut Lexer<'_>) -> Option<Vec<u8>> {
     Some(unquoted(&lexer.next_name(b'@')?[1..]).into_owned())
 }

@@ -8,7 +8,7 @@ pub const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
 /// The largest width of an integer type: LLVM's `IntegerType::MAX_INT_BITS`.
 const MAX_INT_BITS: u32 = 1 << 23;
 
-/// Types, besides aggregates and typed pointers, whose values [`is_constant`] does not examine.
+/// Rare types whose values [`is_constant`] does not examine.
 const OTHERS: [&str; 9] =
     ["half", "bfloat", "x86_fp80", "fp128", "ppc_fp128", "x86_mmx", "x86_amx", "token", "target"];
 
@@ -22,8 +22,8 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Splits a literal such as `-8` or `u0xFF` into the text before its digits, the digits, and their
-/// base. LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::LexIdentifier`.
+/// Splits an integer literal such as `-8` or `u0xFF` into the text before its digits, the digits,
+/// and their base. LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::LexIdentifier`.
 pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
     let (start, radix) = match text.as_bytes() {
         [b'u' | b's', b'0', b'x', ..] => (3, 16),
@@ -38,7 +38,7 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
 /// Returns whether LLVM accepts a text as a constant operand of a metadata node: `Some(true)` if
 /// every module may contain it, `Some(false)` if none may. Returns `None` if that depends on the
 /// module or is not examined: global names, expressions, aggregates, types with a name or a
-/// pointee, and specialised nodes.
+/// pointee, rare types such as `half`, and specialised nodes.
 /// LLVM: `LLParser::parseMetadata`, `LLParser::parseValueAsMetadata`.
 pub fn is_constant(text: &str) -> Option<bool> {
     if let Some(node) = text.strip_prefix('!') {
@@ -57,7 +57,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     if value.is_empty() || value.starts_with('%') || !is_type {
         return Some(false);
     }
-    // `ptrtoint (ptr @g to i64)`, `dso_local_equivalent @f`
+    // Such as `ptrtoint (ptr @g to i64)` and `dso_local_equivalent @f`.
     let is_expression =
         value.starts_with(|byte: char| byte.is_ascii_alphabetic()) && value.contains(['(', '@']);
     match value {
@@ -72,7 +72,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     }
 }
 
-/// Reads a floating-point literal as LLVM does. LLVM accepts a `float` only if it is exact.
+/// Reads a floating-point literal as a `double`, as LLVM does. Returns `None` for other text.
 /// LLVM: `LLLexer::LexDigitOrNegative`, `LLLexer::Lex0x`.
 fn float(literal: &str) -> Option<f64> {
     if let Some(hex) = literal.strip_prefix("0x") {
@@ -91,7 +91,7 @@ fn float(literal: &str) -> Option<f64> {
 mod tests {
     use super::is_constant;
 
-    /// `llvm-as-22` accepts the first list, rejects the second, and may do either on the third.
+    /// `llvm-as-22` accepts the first list, and rejects the second. The third has both kinds.
     #[test]
     fn operands_are_judged_as_llvm_judges_them() {
         let expected = [

@@ -185,7 +185,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Moves past the next `mark` (`%` or `@`) and the name after it, outside strings and comments.
-    /// Returns both as the text has them.
+    /// Returns both as the text has them, or `None` at the end of the text.
     pub fn next_name(&mut self, mark: u8) -> Option<&'t [u8]> {
         loop {
             let start = self.at;
@@ -210,9 +210,9 @@ impl<'t> Lexer<'t> {
         self.skip_space().ok()
     }
 
-    /// Moves to the first byte in `stops` outside strings and brackets, or to a closing bracket
-    /// without an opening one. `stops` may contain `@`, `,` and `{`. Returns the text before it,
-    /// trimmed, with any comments in it.
+    /// Moves to the first byte in `stops` outside strings, comments and brackets, or to a closing
+    /// bracket without an opening one. `stops` may contain `@`, `,` and `{`. Returns the skipped
+    /// text, trimmed, with its comments.
     #[inline]
     pub fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], LexError> {
         let start = self.at;
@@ -274,7 +274,7 @@ impl<'t> Lexer<'t> {
                 }
             }
         }
-        // The ends of the type, of the type before its address space, and of the pointee.
+        // The ends of the type, of the type without a last `addrspace(N)`, and of the pointee.
         let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
         loop {
             self.skip_space()?;
@@ -311,7 +311,7 @@ impl<'t> Lexer<'t> {
             b"null" | b"undef" | b"poison" | b"zeroinitializer" => return Ok(()),
             _ => {}
         }
-        // `getelementptr inbounds inrange(0, 8) (...)`, `dso_local_equivalent @f`
+        // Such as `getelementptr inbounds inrange(0, 8) (...)` and `dso_local_equivalent @f`.
         let mut in_range = false;
         loop {
             self.skip_space()?;
@@ -334,7 +334,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips a bracket, which begins here, through its closing bracket.
+    /// Skips the opening bracket that is next, and all text through its closing bracket.
     #[inline]
     pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
         self.at += 1;
@@ -362,7 +362,7 @@ pub const fn table(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Splits a text at its spaces into exactly `N` words.
+/// Splits a text at its spaces into exactly `N` words, or panics.
 pub const fn words<const N: usize>(text: &'static str) -> [&'static [u8]; N] {
     let mut words: [&[u8]; N] = [b""; N];
     let (text, mut nth, mut start, mut at) = (text.as_bytes(), 0, 0, 0);
@@ -383,7 +383,7 @@ pub fn is_word(byte: u8) -> bool {
 }
 
 /// Reads the decimal number of one to seven digits that a text begins with, and returns it and its
-/// length. The code does not branch on the length.
+/// length. Returns `None` if the text begins with no digit or with eight. Has no loop over digits.
 #[inline]
 fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     let digits = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
@@ -393,7 +393,7 @@ fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     if !(1..8).contains(&len) {
         return None;
     }
-    // The digits, with zeros before them; then the value of each pair of digits, and of each four.
+    // Put zeros before the digits, then combine them to values of two, four and eight digits.
     let eight = digits << (64 - 8 * len);
     let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;

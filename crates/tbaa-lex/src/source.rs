@@ -1,4 +1,4 @@
-//! Line numbers, names in messages, and escapes in quoted strings, for all readers.
+//! Line numbers, names in messages, and escapes in quoted strings.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
 /// The number of bytes of a name that a message may show.
 const SHOWN: usize = 256;
 
-/// Returns a name for use in a message. A long name is cut to its beginning and its length.
+/// Returns a name for use in a message. A long name becomes its beginning and its length in bytes.
 pub fn shortened(name: &[u8]) -> Cow<'_, str> {
     if name.len() <= SHOWN {
         return String::from_utf8_lossy(name);

@@ -1,8 +1,8 @@
 //! Caches the oracle's alias answers on the tags of one call of `Lowering::lower`.
 //!
-//! A pair of tags that the oracle's tables do not decide may take milliseconds. So all pairs share
-//! a limit on the steps taken, and the answer beyond it is `MayAlias`. An earlier answer never
-//! changes, because the tags made so far rely on it.
+//! A pair of tags that the oracle's tables do not decide needs a search, which may take
+//! milliseconds. So all searches together have a limit of steps. After it, the answer for a new
+//! pair is `MayAlias`. An earlier answer never changes, because tags were made on its basis.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use super::source::Key;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, Oracle, TagId};
 
-/// The largest number of cached answers, of about 60 bytes each.
+/// The largest number of cached answers, of about 60 bytes each. A full cache ends all searches.
 const MAX_ANSWERS: usize = 1 << 21;
 
 pub(super) struct Answers<'o, G> {
@@ -20,7 +20,7 @@ pub(super) struct Answers<'o, G> {
 }
 
 struct Cache {
-    /// The number of steps that the remaining answers may take.
+    /// The number of steps that further searches may take.
     left: u64,
     /// True if some pair counts as aliasing because no steps were left.
     gave_up: bool,
@@ -59,7 +59,7 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         self.cache.borrow().gave_up
     }
 
-    /// Returns a function that decides whether two accesses, of their tags' sizes, may alias.
+    /// Returns a function that decides whether two accesses without sizes of their own may alias.
     pub(super) fn tags(&self) -> impl Fn(TagId, TagId) -> bool {
         |a, b| self.may_alias(Key { tag: a, size: None }, Key { tag: b, size: None })
     }

@@ -1,5 +1,7 @@
-//! Sorts the new sources of one call into classes. A source is a tag to be lowered. The sources of
-//! one class may alias the same other sources, so they get one node in the lowered type forest.
+//! Sorts the new sources of one call of `Lowering::lower` into classes. A source is a tag to be
+//! lowered. The sources of one class may alias the same other sources, so they get one node in the
+//! forest of lowered types. LLVM answers `MayAlias` for two nodes if one is an ancestor of the
+//! other: they are *comparable*. A *group* is the number of a root.
 
 use std::borrow::Borrow;
 
@@ -20,42 +22,41 @@ pub(super) struct Class {
     pub(super) members: Vec<Key>,
     /// The index into [`Batch::rows`] of its relation to existing tags.
     pub(super) row: usize,
-    /// The distance from the top of clang's forest ([`Ranks`]).
+    /// The distance of its first member from the top of clang's type tree ([`Ranks`]).
     pub(super) rank: u32,
     /// The nodes at which the class may be placed.
     pub(super) allowed: Allowed,
 }
 
-/// A source that has a node already, or a fixed tag (a tag that another module gave).
+/// A source of an earlier call, or a fixed tag: one that other modules use for an access.
 struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
     /// True for a fixed tag that does not alias everything. A new class in private memory need not
-    /// alias it: no other module accesses private memory.
+    /// alias it: other modules access private memory only with tags that alias everything.
     foreign: bool,
-    /// True if a new class in shared memory must be above or below this tag's node. For
-    /// other nodes, the place that all modules choose for the class ensures this.
+    /// True if the node of a new class in shared memory must be made comparable with this tag's
+    /// node. If false, the rule by which all modules choose nodes for shared memory ensures this.
     moves_shared: bool,
     scope: Option<u32>,
-    /// True for a source, false for a fixed tag. The loss counts only pairs of sources, because
-    /// other modules chose the fixed tags.
+    /// True for a source, false for a fixed tag. Only pairs of sources are counted.
     is_source: bool,
 }
 
 /// The existing tags that a new source may alias.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
-    /// The nodes of these tags, in ascending order.
+    /// The nodes that the new source's node must be made comparable with, in ascending order.
     pub(super) nodes: Vec<u32>,
-    /// The scopes of these tags, in ascending order.
+    /// The alias scopes of the existing tags, in ascending order.
     pub(super) near: Vec<u32>,
 }
 
 impl Row {
-    /// Returns the row of a new source, and the number of existing sources that it may alias. If
-    /// its memory is private, `private` has the nodes of the tags that alias everything: other
-    /// modules access that memory only with these tags.
+    /// Returns the row of a new source, and the number of existing sources that it may alias.
+    /// `shared` is true if other modules may tag the source's memory. For private memory, `private`
+    /// has the nodes of the tags that alias everything: other modules access it only with these.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
@@ -85,15 +86,15 @@ impl Row {
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
-    /// True for each class that gets no tag for lack of memory; the relation omits these classes.
+    /// True for each class that gets no tag, and no pairs in `relation`, for lack of memory.
     pub(super) passed: Vec<bool>,
     /// The number of pairs of sources that may alias: within the batch, and with existing sources.
     pub(super) may: u64,
     pub(super) rows: Vec<Row>,
 }
 
-/// Calls `found` once with each pair of classes that may alias. `plain` lists the classes whose
-/// access has no own size, and `pairs` has the pairs among these. Other pairs are computed here.
+/// Calls `found` once with each pair of classes that may alias. `plain` has the indices of the
+/// classes whose sources have no size of their own, and `pairs` the pairs among these classes.
 fn each_pair<G: Borrow<Graph>>(
     answers: &Answers<'_, G>,
     classes: &[Class],
@@ -106,7 +107,7 @@ fn each_pair<G: Borrow<Graph>>(
     for a in (0..classes.len()).filter(|&at| is_sized(at)) {
         let key = classes[a].members[0];
         for (b, other) in classes.iter().enumerate() {
-            // The loops reach a pair of sized classes twice, and must count it once.
+            // The loops visit a pair of sized classes twice, and `a < b` holds once.
             if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0]) && a != b {
                 found(a, b);
             }
@@ -114,9 +115,9 @@ fn each_pair<G: Borrow<Graph>>(
     }
 }
 
-/// Returns the relation between the classes, the classes that it leaves out, and the number of
-/// pairs of sources that may alias. If the relation needs more than `most` bytes, the classes that
-/// may alias the most others are left out.
+/// Returns the relation between the classes, whether each class is left out of it, and the number
+/// of pairs of sources that may alias. If the relation needs more than `most` bytes, the classes
+/// that may alias the most others are left out.
 fn relate<G: Borrow<Graph>>(
     answers: &Answers<'_, G>,
     classes: &[Class],
@@ -156,7 +157,7 @@ fn relate<G: Borrow<Graph>>(
 }
 
 impl Lowering {
-    /// Adds the existing tags to an index that `oracle` can search, and adapts it to a new oracle.
+    /// Adds to the index `vicinity` the existing tags that it lacks. Replaces it for a new oracle.
     pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         let all = self.fixed.len() + self.sources.len();
         if !self.vicinity.0.is_of(oracle) {
@@ -195,8 +196,8 @@ impl Lowering {
         old.filter(move |old| old.group == Some(group))
     }
 
-    /// Returns the nodes at which a new class may be placed. If several lowerings continue the same
-    /// saved state (forks), private memory counts as shared: another fork may access it.
+    /// Returns the nodes at which a new class may be placed. Private memory counts as shared if the
+    /// source has a fixed tag, or if several lowerings continue one saved state (forks).
     fn allowed(&self, graph: &Graph, key: Key, private: bool) -> Allowed {
         match private && !self.forked && !self.skeleton.has(key) {
             true => Allowed::Any,
@@ -204,13 +205,13 @@ impl Lowering {
         }
     }
 
-    /// Returns whether there are fixed tags under the root of these sources.
+    /// Returns whether there are fixed tags under the root `group`. All of them are under root 0.
     pub(super) fn is_open(&self, group: Option<u32>) -> bool {
         self.fixed_nodes > 0 && group == Some(0)
     }
 
-    /// Sorts new sources under one root into classes. `group` is the number of the root, or `None`
-    /// if it had no sources before.
+    /// Sorts new sources under one root into classes. `group` is the number of this root, or `None`
+    /// if the root had no sources before.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
         answers: &Answers<'_, G>,
@@ -275,8 +276,8 @@ mod tests {
     use crate::{Lowering, Options, Why};
     use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
-    /// A class that exceeds the memory limit gets no tag, counts as lost, and is not separated from
-    /// others by scopes.
+    /// Classes beyond the memory limit get no tag. Their pairs count as lost, and scopes never
+    /// separate a pair that may alias.
     #[test]
     fn beyond_the_bytes() {
         let mut graph = Graph::new();
@@ -341,8 +342,8 @@ mod tests {
         for shape in 0..200 {
             let tags: Vec<_> = oracle.update(|graph| {
                 let mut b = graph.builder();
-                // Each member overlaps the end of the one before it. The relation is a path, which
-                // no forest can express.
+                // Each member overlaps the one before it. No forest can express that: of members 0,
+                // 1, 3 and 4, only neighbours in this list overlap.
                 let field = |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
                 let fields: Vec<_> = (0..).zip(&members).map(field).collect();
                 let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();

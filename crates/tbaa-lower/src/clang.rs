@@ -8,7 +8,8 @@ use tbaa::{Graph, TagId, TypeKind};
 const MOST_PATHS: usize = 1 << 16;
 
 /// Returns the paths of all possible accesses to declared types: each scalar member of each record
-/// for which `of` is true, through nested records and arrays, and each scalar type by itself.
+/// for which `of` is true, also in nested records and arrays, and each scalar type by itself. At
+/// most 65,536 members of a record are listed.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -67,7 +68,7 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
 /// [`Rfc`](Policy::Rfc); the second is clang's tag for the same access. `shared` returns whether C
 /// code, compiled by clang, accesses a record. C code may always access scalars.
 ///
-/// Accesses that clang tags as plain `char` alias everything, so only one pair has that tag.
+/// Clang's tag of plain `char` aliases everything, and is in only one pair: the first.
 ///
 /// NB: clang makes equal nodes in two modules only if the records and the relevant flags are equal.
 /// `-fno-pointer-tbaa`, for instance, makes other nodes.
@@ -96,7 +97,7 @@ pub fn tags_of_clang(
         let Ok(said) = theirs.tag(tag.1) else { continue };
         let parent = theirs.ty(said.access).parent();
         let below = parent.is_some_and(|parent| theirs.ty(parent).kind() != TypeKind::Root);
-        // Only plain `char` aliases everything; a `char` in a struct does not.
+        // Skip the tag of plain `char`, which aliases everything. A `char` in a struct does not.
         if below || !said.is_whole() {
             pairs.push(tag);
         }

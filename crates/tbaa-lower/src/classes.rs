@@ -1,4 +1,4 @@
-//! Describes a program's exact alias relation to an LLVM that loads `tbaa-plugin`.
+//! Describes a program's exact alias relation in metadata, for the LLVM plugin `tbaa-plugin`.
 
 use std::borrow::Borrow;
 
@@ -12,9 +12,9 @@ use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 /// Groups accesses that alias the same others into classes, and lists which classes may alias.
 ///
 /// An access gets one scope, named after its class, and no `!noalias` list, so stock LLVM learns
-/// nothing from it. Classes are numbered; the row of a class lists the lower-numbered classes that
-/// it may alias. A row never changes, so modules made at different times may be linked. The
-/// analysis in the crate `tbaa-plugin` reads rows and scopes.
+/// nothing from it. Classes are numbered from 0. The *row* of a class lists the lower-numbered
+/// classes that it may alias. A row never changes, so modules made at different times may be
+/// linked. The analysis in the crate `tbaa-plugin` reads rows and scopes.
 ///
 /// A call may have the scopes of everything that it and its callees access. If that is unknown, the
 /// call must have none: LLVM puts a call's scopes on every access of an inlined callee.
@@ -62,8 +62,8 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of exactly these accesses; add no more. The names contain a fingerprint
-    /// of the accesses and of the pairs that may alias, so equal names mean equal classes.
+    /// Returns the classes of these accesses. Do not add more. The names contain a fingerprint of
+    /// the accesses and of the pairs that may alias, so equal names mean equal classes.
     ///
     /// # Errors
     ///
@@ -91,9 +91,9 @@ impl AccessClasses {
         Ok(classes)
     }
 
-    /// Adds accesses, except known and untagged ones. A new access is compared with each access
-    /// that an index on types finds for it. An access with its own size is compared with all
-    /// others.
+    /// Adds accesses, except untagged ones and those that were added before. A new access is
+    /// compared with each access that an index on types finds for it. An access with its own size
+    /// is compared with all others.
     ///
     /// # Errors
     ///
@@ -176,8 +176,7 @@ impl AccessClasses {
         (size.map_or(access, |size| access.with_size(size)), class)
     }
 
-    /// Adds the accesses that `vicinity` lacks to it. If it belongs to another oracle, makes a new
-    /// one.
+    /// Adds to `vicinity` the accesses that it lacks. Replaces it if it is of another oracle.
     fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if !self.vicinity.0.is_of(oracle) {
             self.vicinity = (Vicinity::new(oracle), 0);

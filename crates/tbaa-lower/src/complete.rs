@@ -1,18 +1,19 @@
-//! Adds pairs to a relation until a forest can express it, at little cost.
+//! Finds a forest that expresses a relation of members, with few additional pairs.
 //!
-//! A forest expresses that two members may alias if one is an ancestor of the other: they are
-//! *comparable*. Its cost is the number of pairs of sources (accesses; a member has several) that
-//! are comparable but not related. Any order of the members gives a forest: the first of a
-//! connected set is the ancestor of the rest, whose parts follow the same way. Of the forests
-//! with all related pairs comparable and ancestors first in this order, it costs least.
+//! A member is a class of sources (accesses). In a forest, two members are *comparable* if one is
+//! an ancestor of the other, as all related members must be. The cost of a forest is the number of
+//! pairs of sources whose members are comparable but not related.
 //!
-//! Two forests are made, and the cheaper one is used. The first has the given order, that of a
-//! forest known to be valid. In the second, the member with the most relations is on top. In small
-//! parts, a few tops are tried, each with the better of both orders below it.
+//! A *part* is a maximal set of members that relations connect. Its *top* is the ancestor of its
+//! other members, which are then divided into smaller parts below the top. Members that are related
+//! to the whole part become tops first, because they cost nothing. Else an order of the members
+//! decides. In the first forest the order is given. If this forest has a cost, a second one is
+//! made, with the most related member on top, and the cheaper forest is used. For each small part
+//! of the second forest, a few tops are tried, each with the cheaper of both orders below it.
 
 use super::relation::{Parts, Relation};
 
-/// The largest part in which several members are tried as the top.
+/// The largest number of members of a part in which several members are tried as the top.
 const SMALL_PART: usize = 128;
 
 /// The number of members that are tried as the top of a small part.
@@ -21,17 +22,17 @@ const MAX_TOPS: usize = 4;
 /// A function that chooses the top of a part, given the degrees of all members.
 type Pick<'p> = &'p dyn Fn(&[u64], &[u32]) -> Option<u32>;
 
-/// Returns a sort key for members: the one with the most relations first.
+/// Returns a sort key for members: the one with the largest degree first.
 fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
     |&at| (u64::MAX - degrees[at as usize], at)
 }
 
-/// Completes a relation on sets of its members, one set after the other.
+/// Finds forests for sets of a relation's members, one set after the other.
 pub(super) struct Completer<'r> {
     relation: &'r Relation,
-    /// The position of each member in the order that is known to be valid.
+    /// The order for the first forest: the lowest rank is on top, and then the lowest index.
     rank: &'r [u32],
-    /// For each member of the set: the number of sources in its part that are related to it.
+    /// For each member of the set: the number of related sources in its part, including its own.
     degrees: Vec<u64>,
     /// True for each member of the set, while degrees are counted.
     inside: Vec<bool>,
@@ -62,7 +63,7 @@ impl<'r> Completer<'r> {
         if found.cost < known.cost { found } else { known }
     }
 
-    /// Puts the member with the most relations on top of each part. In a small part, several tops
+    /// Puts the member with the largest degree on top of each part. In a small part, several tops
     /// are tried, with the rest in either order.
     fn looking_ahead(&mut self, set: &[u32], general: Pick<'_>) -> Completion {
         let central: Pick<'_> = &|degrees, part| part.iter().copied().min_by_key(most(degrees));
@@ -94,12 +95,12 @@ impl<'r> Completer<'r> {
         tree
     }
 
-    /// Returns the connected parts of a set, each in ascending order.
+    /// Returns the parts of a set, each in ascending order.
     pub(super) fn parts_of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
         self.parts.of(set)
     }
 
-    /// Returns the connected parts of a set; none of them has a member above it.
+    /// Returns the parts of a set, each with `None` as the parent of its top.
     fn parts_below(&mut self, set: &[u32]) -> Vec<(Vec<u32>, Option<u32>)> {
         self.parts.of(set).into_iter().map(|part| (part, None)).collect()
     }
@@ -136,7 +137,8 @@ impl Completion {
         tree
     }
 
-    /// Removes the tops of a connected part until the rest is no longer connected.
+    /// Moves the tops of a part into the forest, below `above`: the members that are related to the
+    /// whole part or, without these, the one that `pick` chooses. Adds the rest's parts to `work`.
     fn descend(
         &mut self,
         on: &mut Completer<'_>,
@@ -167,7 +169,7 @@ impl Completion {
                 degrees[at as usize] = degrees[at as usize].saturating_sub(taken);
             }
         }
-        // A member without relations to the rest needs no search.
+        // A member that is related to no other member is a part by itself.
         let isolated = |at: u32| degrees[at as usize] == sizes[at as usize];
         for &at in part.iter().filter(|&&at| isolated(at)) {
             self.forest.push((at, above));
@@ -298,7 +300,7 @@ mod tests {
         assert!(over_by[0] > 900, "{over_by:?}");
     }
 
-    /// If a relation has a forest without cost, it is found.
+    /// If a relation has a forest without cost, such a forest is found.
     #[test]
     fn a_forest_is_found_again() {
         for seed in 0..20 {

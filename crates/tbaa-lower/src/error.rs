@@ -1,4 +1,4 @@
-//! The reasons why tags cannot be lowered.
+//! The reasons why tags cannot be lowered (replaced by tags that LLVM interprets correctly).
 
 use tbaa::{AliasRule, BuildError};
 
@@ -15,11 +15,11 @@ pub enum LowerError {
         /// The rule that the earlier sources were lowered with.
         before: AliasRule,
     },
-    /// Sources cannot be added later to a lowering whose lineage has no name.
+    /// Without [`Options::lineage`](super::Options::lineage), only the first call can add sources.
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
-    /// A source that was lowered as [private](super::Source::private) memory is requested as shared
-    /// memory. Its tag was already returned, and does not alias other modules' tags.
+    /// A source that was lowered as [private](super::Source::private) memory is now requested as
+    /// memory that other modules access. The tag that the source got does not alias their tags.
     #[error(
         "`{place}` was lowered as private memory, and other code accesses it now: lower it without \
          `Source::private` from the start, or name its record in `Shared`"
@@ -28,7 +28,7 @@ pub enum LowerError {
         /// The types and offset of the source.
         place: String,
     },
-    /// The lowered graph is full.
+    /// The graph of the lowered tags is full.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

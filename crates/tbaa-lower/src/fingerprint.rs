@@ -5,8 +5,8 @@ use std::fmt;
 use tbaa::parts::table::IndexSet;
 use tbaa::{Graph, NodeId, Operand, TagId};
 
-/// A 128-bit FNV-1a hash. It tells lowerings apart, but does not protect against deliberate
-/// collisions.
+/// A 128-bit FNV-1a hash, which identifies a set of tags and what was computed for them. It does
+/// not protect against deliberate collisions.
 ///
 /// Algorithm: Fowler, Noll, Vo, draft-eastlake-fnv.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,8 +38,8 @@ impl Fingerprint {
         bytes.iter().for_each(|&byte| self.byte(byte));
     }
 
-    /// Hashes the contents of tags, including all their types. Returns whether one of these nodes
-    /// is distinct. If so, equal contents do not mean equal types.
+    /// Hashes the contents of tags, including all their types. Returns whether any of these nodes
+    /// is `distinct`. If so, equal hashes do not mean equal types.
     pub(super) fn tags(&mut self, graph: &Graph, tags: impl Iterator<Item = TagId>) -> bool {
         let mut nodes: IndexSet<NodeId> = IndexSet::default();
         for tag in tags {

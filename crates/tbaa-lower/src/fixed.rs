@@ -1,9 +1,11 @@
-//! Open lowering: other modules tag some of the memory too, under their own root.
+//! Open lowering: tags are replaced by tags that LLVM interprets correctly, while other modules
+//! access some of the memory with their own tags, under their own root.
 //!
-//! Their tags are not changed. From the tag's base type, LLVM walks up to the root through a chain
-//! of *cursors*, which are types with an offset. Each cursor has one successor, so all cursors form
-//! a forest, and the lowering adds its own tags to it. Tags of shared memory are placed at existing
-//! cursors (`skeleton.rs`). New nodes are for private memory, which other modules do not access.
+//! The other modules' tags are fixed: they are used unchanged. From a tag's base type and offset,
+//! LLVM goes to field types, and from a scalar to its parent, up to the root. Each type on this
+//! path, with the offset in it, is a *cursor*. A cursor determines the next one, so all cursors
+//! form a forest, to which the lowering adds nodes for private memory ([`Source::private`]). Tags
+//! for other memory get existing cursors (`skeleton.rs`).
 
 use std::borrow::Borrow;
 
@@ -44,24 +46,25 @@ pub enum FixError {
     /// Two fixed tags, or their sources, have different roots.
     #[error("fixed tags of two roots: a lowering can share one root with others")]
     Roots,
-    /// A tag or type could not be made.
+    /// A tag or type could not be created.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 impl Lowering {
     /// Fixes the tags with which other modules access memory: these tags are used unchanged. The
-    /// lowering becomes *open* for their memory. For all other memory it stays closed.
+    /// lowering may then tag memory that those modules access too.
     ///
     /// `graph` contains the other modules' tags, as clang emits them; it becomes the lowered graph.
     /// Each of `pairs` is a source (a tag of the oracle's graph that describes an access exactly)
-    /// and the fixed tag for the same access. All tags that the others may use are required, also
-    /// for pointers to scalars; only tags that alias everything under the root, such as `char`, may
-    /// be omitted. [`tags_of_clang`](super::tags_of_clang) makes the pairs for declared types.
+    /// and the fixed tag for the same access. `pairs` must have all tags that other modules use,
+    /// also those for pointers to scalars, except tags that alias everything under the root, such
+    /// as `char`. [`tags_of_clang`] makes the pairs for declared types.
     ///
-    /// Other lineages (systems of lowered tags) may share the memory too, if they fix tags of the
-    /// same types. A source that is not [private](Source::private) gets one of the fixed tags,
-    /// chosen by the source's types. Other sources of this lineage may make that tag more general.
+    /// Separately named lowerings may share the memory too, if they fix tags of the same types. A
+    /// source that is not [private](Source::private) gets no new type. Its tag is for a type on a
+    /// fixed tag's path to the root, chosen by the source's types. If other sources of this
+    /// lowering require it, its tag is for an ancestor of that type, or it has no tag.
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
@@ -139,7 +142,7 @@ impl Lowering {
                 let number = self.forest.add(above, 0, name);
                 let node = &mut self.forest.nodes[number as usize];
                 node.made = Some(Made { ty: scalar.then_some(ty), tag, immutable: None });
-                // Only accesses with exactly this tag can use the cursor of a field.
+                // A cursor in a struct is usable only if a fixed tag begins there (see below).
                 node.usable = scalar;
                 number
             });

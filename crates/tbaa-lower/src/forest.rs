@@ -1,4 +1,4 @@
-//! The forest of types that tags are lowered to, and its metadata.
+//! The forest of types for tags that LLVM interprets correctly (lowered tags), and its metadata.
 
 use tbaa::{BuildError, Format, Graph, Tag, TagId, TypeId};
 
@@ -9,34 +9,34 @@ pub(super) struct ForestNode {
     pub(super) above: Option<u32>,
     /// The number of nodes on the path from the top to this one, both included.
     pub(super) depth: u32,
-    /// The number of the root above the node.
+    /// The index of the root above the node.
     pub(super) group: u32,
     /// The name of the node's type.
     pub(super) name: String,
-    /// True if tags can be placed here. False if only another module's tag is here, and that tag
-    /// cannot be made for other accesses.
+    /// True if tags can be at this node. False for a struct's field that is only on the path from
+    /// another module's tag to the root, but has no tag itself.
     pub(super) usable: bool,
-    /// The node's metadata, after it was made.
+    /// The node's metadata, or `None` before [`Forest::make`].
     pub(super) made: Option<Made>,
 }
 
 /// The metadata of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
-    /// The type of this node, which can be a parent of others. `None` for a field of a struct.
+    /// The type of this node, which can be a parent of other types. `None` for a struct's field.
     pub(super) ty: Option<TypeId>,
     pub(super) tag: TagId,
     /// The tag with the immutable flag, if it was requested.
     pub(super) immutable: Option<TagId>,
 }
 
-/// The place for a class (a set of new tags that alias the same others).
+/// Where a class goes: a set of tags to be lowered that may alias the same other tags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
-    /// A new node, whose parent is this node or the root.
+    /// A new child of this node, or of the root for `None`.
     Below(Option<u32>),
-    /// This existing node, because the class may alias tags on two branches below it. If the
-    /// branches have no common node, it is `None`, and the class gets no tag.
+    /// This existing node, because the class may alias tags on two branches below the node, or
+    /// because other modules tag the same memory. For `None` the class gets no tag.
     At(Option<u32>),
 }
 
@@ -70,12 +70,12 @@ impl Forest {
             || self.is_above(b, a)
     }
 
-    /// Returns the nearest common ancestor of two nodes. A node is an ancestor of itself.
+    /// Returns the nearest common ancestor of two nodes, if any. A node is an ancestor of itself.
     pub(super) fn common(&self, a: u32, b: u32) -> Option<u32> {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// Returns the lowest place comparable to all of `marks`, which are nodes under one root.
+    /// Returns the lowest position that is comparable to all of `marks`, nodes under one root.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {
@@ -100,7 +100,7 @@ impl Forest {
         self.up(node).find(|&at| self.nodes[at as usize].usable)
     }
 
-    /// Returns whether a node may have new children.
+    /// Returns whether a node, or the root for `None`, may have new children.
     pub(super) fn takes_children(&self, node: Option<u32>) -> bool {
         node.is_none_or(|node| {
             let node = &self.nodes[node as usize];
@@ -114,7 +114,7 @@ impl Forest {
         self.nodes.len() as u32 - 1
     }
 
-    /// Makes the metadata of a node. Its ancestors must have theirs.
+    /// Makes the metadata of a node. Its ancestors must already have metadata.
     pub(super) fn make(
         &mut self,
         node: u32,
@@ -136,8 +136,8 @@ impl Forest {
             }
             Format::New => {
                 let ty = b.sized_type(parent, 1, name, &[])?;
-                // The size is unknown, so LLVM drops the tag when it splits the access. With a
-                // size, it would add an offset to the scalar.
+                // Size 0 means unknown, so LLVM drops the tag when it splits the access. If the tag
+                // had a size, LLVM would make a tag with an offset into the scalar.
                 (ty, b.access_tag(ty, ty, 0, 0)?)
             }
         };
@@ -145,7 +145,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Returns the tag of a node, with or without the immutable flag. Makes it if needed.
+    /// Returns a node's tag, with or without the immutable flag. Makes the flagged tag if needed.
     pub(super) fn tag(
         &mut self,
         node: u32,

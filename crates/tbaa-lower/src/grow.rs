@@ -1,5 +1,5 @@
-//! Adds sources (tags to be lowered) to a lowering: chooses their nodes, and makes metadata. Sources
-//! that alias the same others form a class; the new sources under one root are a batch.
+//! Adds sources (tags to be lowered) to a lowering: chooses their forest nodes, and makes metadata.
+//! Sources that may alias the same others form a class; the new sources under one root are a batch.
 
 use std::borrow::Borrow;
 
@@ -21,12 +21,12 @@ use tbaa::{BuildError, Graph, Oracle, TypeId};
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, and accesses with their own size.
     ///
-    /// The first call chooses the forest freely. Later calls find nodes for more sources, and never
-    /// change an earlier tag. With the previous call's oracle, a call takes time linear in the
-    /// added sources and those that they may alias. With another oracle, or for a source with its
-    /// own size, all existing sources are compared. Known sources are skipped. Some pairs need a
-    /// search. When the searches have taken 2^23 steps plus 2^10 for each node, the remaining pairs
-    /// count as aliasing; [`Loss::unsearched`](super::Loss::unsearched) reports this.
+    /// A later call never changes the tag of an earlier source, and skips sources that were added
+    /// before. With the previous call's oracle, a call takes time linear in the added sources and
+    /// those that they may alias. With another oracle, or for a source with its own size, all
+    /// existing sources are compared. Some pairs need a search. When a call's searches have taken
+    /// 2^23 steps plus 2^10 for each node of the oracle's graph, the remaining such pairs count as
+    /// aliasing, and [`Loss::unsearched`](super::Loss::unsearched) is set.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Lowering {
             self.scopes.domain = self.unique_name("scopes");
         }
         self.name_nodes(source, kept, &entries);
-        // Nodes marked `distinct` are different types even if their contents are equal.
+        // A fingerprint cannot identify types with `distinct` nodes, so their root has no name.
         let is_closed = self.options.lineage.is_none();
         self.make_roots(|group| is_closed && is_distinct(source, group as u32, &entries))?;
         self.make_nodes(kept)?;
@@ -181,7 +181,7 @@ impl Lowering {
             .map(|(class, &why)| Scoped {
                 name: self.describe(&class.members[0], source),
                 near: &rows[class.row].near,
-                // For a class without a tag, the relation may lack some pairs.
+                // The relation omits a class that got no tag for lack of memory.
                 known: why != Why::TooManyPairs,
             })
             .collect();
@@ -191,8 +191,8 @@ impl Lowering {
         }
     }
 
-    /// Adds a batch to the loss. `found` pairs of sources are comparable and `may` pairs may alias,
-    /// within the batch and with earlier sources.
+    /// Adds a batch to the loss. Of the pairs within the batch and with earlier sources, LLVM
+    /// answers `MayAlias` for `found`, and the oracle's rule for `may`.
     fn count(&mut self, group: u32, classes: &[Class], found: u64, may: u64) {
         let new = classes.iter().map(|class| class.members.len() as u64).sum();
         let all = pairs_within(new) + new * self.tally.all(group);
@@ -200,14 +200,14 @@ impl Lowering {
         self.loss.pairs += found.saturating_sub(may);
     }
 
-    /// Gives each node, from index `kept` to the last, the name of the first source at it.
+    /// Names each node, from index `kept` to the last, after the first source at it.
     pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
         let unique = self.unique_name("node");
         for (key, entry) in entries {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
             if self.forest.nodes[node as usize].name.is_empty() {
                 let name = self.describe(key, source);
-                // Under a root of other modules, only the names of nodes distinguish lowerings.
+                // Lowerings with fixed tags share a root, so their nodes need different names.
                 self.forest.nodes[node as usize].name = match self.fixed_nodes {
                     0 => format!("{node} {name}"),
                     _ => format!("{unique} {node} {name}"),
@@ -216,8 +216,8 @@ impl Lowering {
         }
     }
 
-    /// Returns a fingerprint of the sources and their nodes, which distinguishes this lowering from
-    /// all others.
+    /// Returns a fingerprint of the lineage's name, the sources and the forest. It distinguishes
+    /// this lowering from all others.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
@@ -279,8 +279,8 @@ impl Lowering {
     }
 }
 
-/// Returns whether the sources of a group use `distinct` nodes, so that their types differ from all
-/// others whatever their contents.
+/// Returns whether the sources under the root with index `group` use `distinct` nodes. Such types
+/// differ from all other types, even from those with equal contents.
 fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
     let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
     Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))

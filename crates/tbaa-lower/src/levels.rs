@@ -1,5 +1,5 @@
-//! Turns a hierarchy of members (classes of tags) into nodes of the lowered type tree. Makes as few
-//! nodes as possible without changing which members may alias, and limits the depth.
+//! Turns a forest of members (sets of tags) into nodes of a type tree. Members share a node if that
+//! does not change which of them may alias, or if the tree would be too deep.
 
 use tbaa::parts::table::HashMap;
 
@@ -13,13 +13,13 @@ pub(super) struct Level {
     pub(super) capped: bool,
 }
 
-/// Returns nodes for all members, at most `depth` (at least 1) of them on a path. `forest` lists
-/// each member with its parent, parents first. `sizes` has each member's number of tags.
+/// Returns nodes for all members. A path has at most `depth` nodes; `depth` is at least 1. `forest`
+/// lists each member with its parent, parents first. `sizes[member]` is a member's number of tags.
 ///
 /// Two members are comparable if one is an ancestor of the other. A member with only one child
-/// shares a node with it, because both are comparable to the same others. If a path is too long,
-/// nodes on it absorb their children. The merges that make the fewest pairs of tags comparable are
-/// done first.
+/// shares a node with the child, because both are comparable to the same members. If a path is too
+/// long, nodes on it absorb their children. The merges that make the fewest pairs of tags
+/// comparable are done first.
 pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_cheapest_nodes_are_taken_in() {
-        // 0 is the parent of 1 and 2, 2 of 3 and 4, 4 of 5 and 6. Member 1 has a large weight.
+        // 0 is the parent of 1 and 2, 2 of 3 and 4, 4 of 5 and 6. Member 1 has 9 tags, others 1.
         let forest = [
             (0, None),
             (1, Some(0)),

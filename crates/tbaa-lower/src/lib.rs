@@ -1,9 +1,9 @@
 //! Lowering: replaces tags that stock LLVM misinterprets by tags that it interprets correctly.
 //!
-//! LLVM has its own rule for tags: it follows one member of a union, ignores sizes, and crashes on
-//! some programs. So tags that are right by rule `union` may cause a miscompilation. A [`Lowering`]
-//! maps each tag (a source) to one in another graph. LLVM answers `MayAlias` for two new tags if
-//! the rule does for their sources, and otherwise as rarely as possible.
+//! LLVM follows only one member of a union, ignores sizes, and crashes on some tags. So tags that
+//! are right by [`AliasRule::Union`](tbaa::AliasRule::Union) may cause a miscompilation. A
+//! [`Lowering`] maps each tag (a source) to a tag in another graph. If the oracle's rule answers
+//! `MayAlias` for two sources, LLVM does so for their new tags. For other pairs LLVM rarely does.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -41,9 +41,9 @@
 //! scalar types. The pairs that the rule calls `MayAlias` rarely form a forest, so the lowering
 //! computes a cheap forest that includes them all. `docs/lowering.md` explains the theory.
 //!
-//! The forest is *closed*: no other code tags the same memory under its root, whose name contains a
-//! fingerprint. When LLVM merges two accesses, it uses their nearest common ancestor, which aliases
-//! everything that either access did.
+//! Without [`Lowering::fix`], no other code uses the forest's root, whose name contains a
+//! fingerprint. When LLVM merges two accesses, it uses the nearest common ancestor of their types,
+//! which aliases everything that either access may alias.
 
 #![forbid(unsafe_code)]
 

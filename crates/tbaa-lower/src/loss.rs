@@ -1,6 +1,7 @@
-//! Counts the pairs of tags that LLVM cannot separate.
+//! Counts the pairs of tags for which the oracle's rule answers `NoAlias`, but LLVM does not.
 
-/// The loss of a lowering: pairs of sources (tags) that the rule separates and LLVM does not.
+/// The loss of a lowering: pairs of sources (its input tags) for which the oracle's rule answers
+/// `NoAlias`, but LLVM does not answer `NoAlias` for their new tags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -15,13 +16,13 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Returns the share of the rule's `NoAlias` pairs that LLVM separates; 1 if there are none.
+    /// Returns the fraction of `no_alias` for which LLVM answers `NoAlias`; 1 if `no_alias` is 0.
     pub fn kept(&self) -> f64 {
         if self.no_alias == 0 { 1.0 } else { 1.0 - self.pairs as f64 / self.no_alias as f64 }
     }
 }
 
-/// Returns the number of pairs that `sources` (less than 2^32) items form.
+/// Returns the number of pairs of different items among `sources` items, fewer than 2^32.
 pub(super) fn pairs_within(sources: u64) -> u64 {
     sources * sources.saturating_sub(1) / 2
 }

@@ -1,4 +1,4 @@
-//! The options of a lowering.
+//! The options of a lowering, which replaces tags by tags that LLVM interprets correctly.
 
 use tbaa::Format;
 
@@ -12,8 +12,8 @@ pub const MAX_DEPTH: usize = 64;
 /// the most others get no tag; [`Why::TooManyPairs`](super::Why::TooManyPairs) marks them.
 ///
 /// 65,536 classes that may all alias fit, and so do 5,000,000 classes that may alias 20 others
-/// each. The lists of scopes have the same limit. A list takes 4 bytes for each scope in it, or for
-/// each scope not in it if these are fewer.
+/// each. All lists of scopes of a lowering together have the same limit. The list of a class takes
+/// 4 bytes for each class that it may alias.
 pub const MAX_BYTES: usize = 1 << 29;
 
 /// The options of a lowering.
@@ -30,13 +30,13 @@ pub const MAX_BYTES: usize = 1 << 29;
 #[non_exhaustive]
 pub struct Options {
     /// The name of the lineage: the modules whose lowered tags belong to one type system. Without a
-    /// name, no tags can be added, and a fingerprint of the content identifies the lowering.
+    /// name, no tags can be added after the first call of `lower`.
     pub lineage: Option<String>,
     /// The format of the lowered tags.
     pub format: Format,
     /// The largest number of nodes on a path, without the root.
     pub depth: usize,
-    /// True if scopes that separate all pairs are added to the tags.
+    /// True if accesses get alias scopes (`!alias.scope`, `!noalias`) besides tags.
     pub scopes: bool,
 }
 
@@ -57,10 +57,10 @@ impl Options {
     /// Names the lineage, so that tags can be added later.
     ///
     /// Modules of one lineage may be linked: their tags belong to one type system. NB: only one
-    /// lowering may grow under a name. Two lowerings that start alike and then diverge do not know
-    /// each other's tags, so they need different names, for instance with a process number or a
-    /// time. With [`Lowering::save`](super::Lowering::save) several processes can continue a
-    /// lineage, one after the other.
+    /// lowering may grow under a name. Two lowerings that begin with equal tags and then add
+    /// different tags do not know each other's tags, so they need different names, for instance
+    /// with a process number. With [`Lowering::save`](super::Lowering::save) several processes can
+    /// continue a lineage, one after the other.
     #[must_use]
     pub fn lineage(self, name: impl Into<String>) -> Self {
         Options { lineage: Some(name.into()), ..self }
@@ -78,9 +78,9 @@ impl Options {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
     }
 
-    /// Adds scopes to the tags. They separate all pairs that the rule separates, even without the
-    /// tags. A list has up to as many scopes as there are classes, and LLVM scans it at each query:
-    /// with more than 64 scopes its passes become slow.
+    /// Adds alias scopes. With them, LLVM answers `NoAlias` wherever the oracle's rule does, even
+    /// without tags, unless [`MAX_BYTES`] is reached. A list has up to one scope for each class,
+    /// and LLVM scans it at each query: with more than 64 scopes LLVM's passes become slow.
     #[must_use]
     pub fn scopes(self) -> Self {
         Options { scopes: true, ..self }

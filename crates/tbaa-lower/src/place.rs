@@ -1,10 +1,10 @@
 //! Places new classes (sets of tags to be lowered) in a forest whose existing nodes never change.
 //!
-//! Two nodes are comparable if one is an ancestor of the other. A new class must be comparable to
-//! each class that it may alias. If the nodes of these form a chain, it gets a new node below the
-//! lowest; otherwise it goes to their nearest common ancestor. Connected new classes that may be
-//! placed below one node form a forest of their own there, computed as if nothing else existed. The
-//! first classes are added to an empty forest in the same way.
+//! Two nodes are comparable if one is an ancestor of the other. The node of a new class must be
+//! comparable to the nodes of all classes that the new class may alias. If these nodes form a
+//! chain, the class gets a new node below the lowest; otherwise it goes to their nearest common
+//! ancestor. New classes that may alias each other, directly or through others, and that may be
+//! placed below one node, are connected: they form a forest of their own below that node.
 
 use super::complete::Completer;
 use super::forest::{Forest, Position};
@@ -61,7 +61,7 @@ impl Strategy {
 }
 
 impl Forest {
-    /// Places each new class, at most `depth` nodes from the top.
+    /// Places each new class. New nodes are at most `depth` nodes from the top.
     pub(super) fn place(
         &mut self,
         new: NewClasses<'_>,
@@ -93,10 +93,10 @@ impl Forest {
 struct Placing<'f, 'r> {
     forest: &'f mut Forest,
     new: NewClasses<'r>,
-    /// The largest number of nodes from the top down to a class's node.
+    /// The largest number of nodes from the top down to a new node.
     depth: usize,
     completer: Completer<'r>,
-    /// The place that `marks` allow for each class, or `None` if it must be computed again.
+    /// The position that `marks` allow for each class, or `None` if it must be computed again.
     positions: Vec<Option<Position>>,
     placed: Placed,
 }
@@ -106,7 +106,7 @@ impl Placing<'_, '_> {
         self.new.allowed[class as usize] == Allowed::Any
     }
 
-    /// Returns the lowest allowed place for a class that is comparable to all of `marks`.
+    /// Returns the lowest position that is allowed for a class and comparable to all of `marks`.
     fn position(&self, class: u32, marks: &[u32]) -> Position {
         match self.new.allowed[class as usize] {
             Allowed::Any => self.forest.position(marks),
@@ -114,7 +114,7 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Places a set of new classes, one connected part after the other.
+    /// Places new classes: first those in shared memory, then each connected part of the others.
     fn together(&mut self, set: &[u32]) {
         self.positions.fill(None);
         let (free, shared): (Vec<u32>, Vec<u32>) =
@@ -153,7 +153,7 @@ impl Placing<'_, '_> {
                 self.hang(&part, anchor);
                 continue;
             }
-            // Some class must be placed higher than it would be alone. Choose the most general one.
+            // Some class must be placed higher than it would be alone: the most general one.
             let near = |class: u32| {
                 let near = self.new.relation.near_of(class as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
@@ -204,7 +204,7 @@ impl Placing<'_, '_> {
         self.placed.why[class as usize] = why;
     }
 
-    /// Places a connected part in a new forest below a node.
+    /// Places a connected part in new nodes below a node, or at the node if it takes no children.
     fn hang(&mut self, part: &[u32], above: Option<u32>) {
         let left = self.depth.saturating_sub(self.forest.depth(above));
         if above.is_some() && (left == 0 || !self.forest.takes_children(above)) {
@@ -227,13 +227,14 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Returns whether the node of one class restricts the other's. If both are in shared memory,
-    /// their allowed nodes are comparable already.
+    /// Returns whether the node of one class restricts the node of the other class. If both are in
+    /// shared memory, their allowed nodes are comparable already.
     fn affects(&self, class: u32, other: u32) -> bool {
         self.is_free(class) || self.is_free(other)
     }
 
-    /// Adds the node of a placed class to the `marks` of the classes in `part` that it may alias.
+    /// Adds a class's node to the `marks` of classes that it may alias, at least of those in
+    /// `part`.
     fn note(&mut self, class: u32, part: &[u32]) {
         let Some(node) = self.placed.nodes[class as usize] else { return };
         for other in self.new.relation.near_of(class as usize, part) {

@@ -1,4 +1,4 @@
-//! Ranks tags by how general clang's tag for the same access is.
+//! Ranks tags: the more general clang's tag for the same access is, the lower is the rank.
 
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
@@ -6,8 +6,8 @@ use tbaa::{Graph, TagId, TypeId, TypeKind};
 /// The largest number of types on one path that are examined.
 const MAX_TYPES: u32 = 4096;
 
-/// Ranks tags by their distance from the top of clang's type tree. An access through a type with
-/// overlapping fields has rank 0, because clang tags it as `char`.
+/// A tag's rank is the number of types on its path: from the base to the access type, and on to the
+/// root. It is 0 if one of these has overlapping fields, because clang tags the access as `char`.
 #[derive(Default)]
 pub(super) struct Ranks {
     overlaps: HashMap<TypeId, bool>,

@@ -1,7 +1,6 @@
 //! Stores which classes (sets of tags) may alias, and the number of tags in each class.
 //!
-//! Most of 100,000 classes may alias only a few others, so a class's row is a list, or a bit set if
-//! that is smaller.
+//! Most classes may alias only a few others, so a class's row is a list, or a bit set if smaller.
 
 use tbaa::parts::ones;
 
@@ -15,7 +14,7 @@ enum Row {
 }
 
 impl Row {
-    /// Returns an empty row with room for `related` members out of `len`.
+    /// Returns an empty row for `related` members out of `len`.
     fn new(len: usize, related: usize) -> Row {
         match Row::is_long(len, related) {
             true => Row::Many(vec![0; len.div_ceil(64)]),
@@ -61,8 +60,8 @@ pub(super) struct Relation {
 }
 
 impl Relation {
-    /// Returns the relation with the pairs that `each` passes to its callback, each one once.
-    /// `counts` has the number of pairs that contain each member.
+    /// Returns the relation with the pairs that `each` passes to its callback. `each` must pass
+    /// each pair only once. `counts` has the number of pairs that contain each member.
     pub(super) fn new(
         sizes: Vec<u64>,
         counts: &[usize],
@@ -102,8 +101,8 @@ impl Relation {
         self.near_of(member, &[])
     }
 
-    /// Returns members related to `member`, at least those in `set`. Iterates over the row, or over
-    /// `set` if `set` is shorter and not empty.
+    /// Returns members related to `member`: all of them if `set` is empty, and otherwise at least
+    /// those in `set`. Iterates over the row or `set`, whichever is shorter.
     pub(super) fn near_of<'r>(
         &'r self,
         member: usize,
@@ -128,7 +127,7 @@ impl Relation {
 /// Finds the connected parts of a set of members.
 pub(super) struct Parts<'r> {
     relation: &'r Relation,
-    /// For each member that has not been reached, the number of the set that it belongs to.
+    /// For each member of the current set that is in no part yet, the set's number in `sets`.
     left: Vec<u32>,
     sets: u32,
 }

@@ -22,7 +22,7 @@ pub enum ReplayError {
     /// LLVM's verifier rejects the lowered tag.
     #[error("the lowered tag of {source:?} is rejected: {error}")]
     Rejected {
-        /// The input tag. The name is raw, because `thiserror` takes `source` for the cause.
+        /// The source. The field's name is raw, because `thiserror` takes `source` for the cause.
         r#source: Access,
         /// The verifier's error.
         error: wellformed::VerifyError,
@@ -31,8 +31,8 @@ pub enum ReplayError {
 
 impl Lowering {
     /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
-    /// pairs of sources. Returns the errors; there are none unless this library or the graph is
-    /// broken.
+    /// pairs of sources with lowered tags. Returns the errors; there are none unless this library
+    /// or the graph is broken.
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();
         let mut verifier = Verifier::new(&self.graph);
@@ -63,8 +63,8 @@ impl Lowering {
         wrong
     }
 
-    /// Returns the pairs of sources for which the oracle's rule answers `NoAlias`, and LLVM does
-    /// not on their lowered tags.
+    /// Returns the pairs of sources for which the oracle's rule answers `NoAlias`, but LLVM does
+    /// not answer `NoAlias` for their lowered tags.
     pub fn lost_pairs<'l, G: Borrow<Graph>>(
         &'l self,
         oracle: &'l Oracle<G>,

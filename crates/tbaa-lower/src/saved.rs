@@ -99,13 +99,13 @@ pub enum LoadError {
 }
 
 impl Saved<'_> {
-    /// Renames the lineage, so that this copy can be continued independently of the saved lowering.
-    /// The copy gets another root, and modules tagged by either of them may be linked.
+    /// Renames the lineage ([`Options::lineage`]), so that this copy can be continued independently
+    /// of the original. The copy gets another root. Modules tagged by both may be linked.
     ///
-    /// A lowering with fixed tags keeps the root that it shares with other code. All forks have the
-    /// nodes of the private sources that were saved. New sources always count as shared, because
-    /// another fork may access the same memory. NB: this protects only forks from each other. The
-    /// saved lineage itself must not grow any further.
+    /// A lowering with fixed tags keeps the root that it shares with other code. All its forks have
+    /// the saved nodes of private sources. New sources in a fork count as shared memory, because
+    /// another fork may access the same memory. NB: in the original, new private sources do not, so
+    /// the original must not be continued.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -121,8 +121,7 @@ impl Saved<'_> {
         forked
     }
 
-    /// Returns a hash of most of the state outside the graphs: the lineage, the nodes, the sources
-    /// and the scopes.
+    /// Returns a hash of the lineage, the fingerprint, the nodes, the sources and the scopes.
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
@@ -254,7 +253,7 @@ impl Lowering {
         let kept = lowering.fixed_nodes;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
-        // Two nodes with equal names and parents would merge.
+        // Each node makes a type and a tag. Nodes with equal names and parents would merge.
         let own = lowering.forest.nodes.len() - kept;
         if kept == 0 && lowering.graph.node_count() != made + 2 * own {
             return Err(LoadError::Damaged("two nodes of one name"));
@@ -268,7 +267,7 @@ impl Lowering {
         Ok((lowering, source))
     }
 
-    /// Fixes the saved tags, which are in `graph`, again.
+    /// Calls [`Lowering::fix`] with the saved pairs, whose fixed tags are in `graph`.
     fn fix_again(
         &mut self,
         oracle: &Oracle<&Graph>,
@@ -331,7 +330,7 @@ impl Lowering {
         Ok(entries)
     }
 
-    /// Returns whether no scope separates sources that may alias.
+    /// Returns whether no `!noalias` list of a source has the scope of a source that it may alias.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         let members = |scope: u32| self.scopes.members(scope).iter();
         self.sources.keys().all(|key| {

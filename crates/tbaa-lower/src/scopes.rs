@@ -2,8 +2,8 @@
 //!
 //! An access with scopes `S` does not alias one whose `!noalias` list contains all of `S`. With a
 //! scope for each class (set of tags), all in one domain, any relation can be expressed. Merging
-//! keeps it correct: LLVM takes both scopes and the intersection of the `!noalias` lists. Scopes
-//! and the domain are identified by strings, so inlining does not clone them.
+//! two accesses is correct: LLVM takes both scopes and the intersection of the `!noalias` lists.
+//! Scopes and the domain are uniqued by name, so the copies that inlining makes are the same nodes.
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
@@ -14,7 +14,7 @@ use super::source::Key;
 use tbaa::parts::table::HashMap;
 use tbaa::{Access, Graph, Oracle};
 
-/// A lowering's scopes, one for each class of accesses, and the scopes that each does not alias.
+/// A lowering's scopes, one for each class of accesses, and the `!noalias` list of each class.
 ///
 /// Scopes belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and are added as it
 /// grows. The meaning of a scope never changes, so old and new code may be inlined into each other.
@@ -46,7 +46,7 @@ pub struct Scopes {
     /// The name of the domain.
     pub(super) domain: String,
     pub(super) names: Vec<String>,
-    /// For each scope, the scopes that its accesses do not alias.
+    /// For each scope, the list of the scopes that its accesses do not alias.
     pub(super) lists: Vec<List>,
     /// For each scope, its accesses.
     members: Vec<Vec<Key>>,
@@ -54,11 +54,11 @@ pub struct Scopes {
     of: HashMap<Key, u32>,
     /// For each scope, the number of the root above its accesses' types.
     groups: Vec<Option<u32>>,
-    /// The total length of the lists.
+    /// The total length of [`List::but`] in all lists.
     pub(super) entries: usize,
 }
 
-/// A list of scopes: all with an index below `end` and the same root, except those in `but`.
+/// The list of a scope: all scopes below `end` with the same root as it, except those in `but`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct List {
@@ -93,9 +93,9 @@ impl<'l> AccessScopes<'l> {
 pub struct ScopeNames<'a> {
     /// The domain of all these scopes.
     pub domain: &'a str,
-    /// The scopes that contain the access, for `!alias.scope`.
+    /// The scopes that contain the access or call, for `!alias.scope`.
     pub own: Vec<&'a str>,
-    /// The scopes of accesses that this one never aliases, for `!noalias`.
+    /// The scopes of accesses that the access or call never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
     /// The rows of the [classes](crate::AccessClasses) in `own`, for `!tbaa.relations`.
     pub rows: Vec<String>,
@@ -130,9 +130,9 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the `!noalias` scopes of a call: those with no access that it may alias. It makes
-    /// the accesses `touched`, and other accesses only to memory that no other code can access. It
-    /// is in no scope itself.
+    /// Returns the `!noalias` scopes of a call: those with no access that the call may alias. The
+    /// call must make only the accesses `touched`, and accesses to memory that no other code can
+    /// access. The call itself is in no scope.
     ///
     /// `oracle` is the one with which the tags were lowered. Types may have been added to it since.
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
@@ -175,8 +175,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a scope for each new class, and returns the first new scope. A list stays empty if all
-    /// lists together would exceed `most` bytes.
+    /// Adds a scope for each new class, and returns the first new scope. A list stays empty if
+    /// otherwise all lists' `but`, 4 bytes for an element, would exceed `most` bytes.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

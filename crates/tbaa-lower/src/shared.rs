@@ -4,8 +4,8 @@ use tbaa::declare::{DeclId, Declarations};
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId};
 
-/// The records that C code, compiled by clang, also accesses: the named records, and all records
-/// inside them.
+/// The records that C code, compiled by clang, also accesses: those passed to [`Shared::new`], and
+/// all records inside them.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -48,7 +48,7 @@ impl<'t> Shared<'t> {
     ///
     /// # Panics
     ///
-    /// Panics if one of `named` is not from `types`.
+    /// All of `named` must be from `types`; otherwise this may panic or return a wrong set.
     #[must_use]
     pub fn new(types: &'t Declarations, named: impl IntoIterator<Item = DeclId>) -> Self {
         let mut inside: HashMap<DeclId, Vec<DeclId>> = HashMap::default();
@@ -72,10 +72,10 @@ impl<'t> Shared<'t> {
         self.shared.contains(&record)
     }
 
-    /// Returns a tag as a source (an access to be lowered). It is private if its base type is a
-    /// declared record that is not shared, and neither is inside nor contains a shared one.
-    ///
-    /// A tag for a scalar or pointer alone is not private: such an access may be to any memory.
+    /// Returns a tag as a source (an access to be lowered). The source is
+    /// [private](super::Source::private) if the tag's base type is a declared record that is not
+    /// shared and contains no shared record. A tag for a scalar or pointer alone is not private:
+    /// such an access may be to any memory.
     pub fn source(&self, graph: &Graph, tag: TagId) -> super::Source {
         let source = super::Source::from(tag);
         let base = graph.tag(tag).ok().and_then(|tag| graph.ty(tag.base).name());

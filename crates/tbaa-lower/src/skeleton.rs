@@ -1,19 +1,20 @@
 //! The node of an access to shared memory, which every module must compute in the same way.
 //!
-//! In open lowering, several modules may tag the same memory: clang's, and those of any number of
-//! lineages (systems of lowered tags) that do not know each other. LLVM answers `NoAlias` for two
-//! accesses unless the node of one is an ancestor of the other's. So all modules must choose
-//! comparable nodes for accesses that may alias, although each module knows different records.
+//! Lowering replaces tags by tags that LLVM interprets correctly. Several modules may tag the same
+//! memory: clang's, whose tags are *fixed* (used unchanged), and those of lowerings that do not
+//! know each other. LLVM answers `NoAlias` for two accesses unless their nodes are *comparable*:
+//! one is an ancestor of the other. So all modules must choose comparable nodes for accesses that
+//! may alias, although each module knows different records.
 //!
 //! *Theorem.* A *leaf* of an access is a scalar type that the access's base type has at the
 //! accessed bytes. Two accesses to scalars that may alias have a common leaf, or one accesses a
-//! whole object whose type is an ancestor of the other's. So they are comparable if each is placed
-//! at the nearest common ancestor of its leaves' nodes, or above it. If there is one path to an
-//! access's only leaf, it may be placed at clang's own node for this field, below the leaf's node:
-//! other accesses that may alias it reach the same field, or are placed at the leaf's node or
-//! above. Leaves follow from the declaration alone. Two facts that only one module knows may move
-//! an access up, never down: memory is private (not accessed by others), and fixed tags are *odd*
-//! (not at or below their leaves' nodes). (clang tags an `_Atomic int` in a struct as `char`.)
+//! whole object whose type is an ancestor of the other's type. So their nodes are comparable if
+//! each is the nearest common ancestor of the access's leaves' nodes, or above it. If one path
+//! leads to an access's only leaf, the access may have clang's own node for this field, below the
+//! leaf's node. Any access that may alias it accesses the same field, or has the leaf's node or an
+//! ancestor. Leaves follow from the declaration alone. Two facts that only one module knows may
+//! move an access to an ancestor: it may alias private memory (not accessed by other modules), or
+//! an *odd* fixed tag, whose node is not at or below the node that its leaves determine.
 //!
 //! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
 //! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.
@@ -29,21 +30,21 @@ const MAX_TYPES: usize = 4096;
 /// The nodes that the fixed tags (clang's tags, used unchanged) determine for other tags.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
-    /// The node for accesses with a scalar type and no base type. `None` if there are several nodes
-    /// without a common ancestor.
+    /// For each scalar type, the node of the fixed tag whose base and access type it is. `None` if
+    /// there are several such nodes without a common ancestor.
     scalars: HashMap<TypeId, Option<u32>>,
-    /// The same for each tag of this module that has a fixed tag.
+    /// The node of the fixed tag for each tag of this module that has one, or `None` likewise.
     cursors: HashMap<TagId, Option<u32>>,
-    /// For each fixed tag, true if it is odd, as defined above.
+    /// For each fixed tag, true if it is odd, as the file's head defines.
     pub(super) odd: Vec<bool>,
-    /// Top nodes without a fixed tag. Tags there may alias everything.
+    /// The top nodes without a fixed tag. Other modules may use tags there for any memory.
     pub(super) tops: Vec<u32>,
 }
 
 /// The leaves of an access.
 struct Leaves {
     types: HashSet<TypeId>,
-    /// True if several fields of one type contain accessed bytes.
+    /// False if exactly one path of fields leads to the accessed bytes.
     split: bool,
 }
 
@@ -97,7 +98,7 @@ impl Skeleton {
 }
 
 impl Leaves {
-    /// Finds an access's leaves, or returns `None` for a non-scalar access or unknown leaves.
+    /// Finds an access's leaves, or returns `None` if they are unknown or it exceeds its scalar.
     fn of(graph: &Graph, key: Key) -> Option<Leaves> {
         let tag = graph.tag(key.tag).ok()?;
         if graph.ty(tag.access).kind() != TypeKind::Scalar {
@@ -109,7 +110,7 @@ impl Leaves {
                 size
             }
             Some(_) => return None,
-            // Without sizes, each field ends where the next begins, so one byte is enough.
+            // Without sizes, each field ends where the next begins: the first byte is enough.
             None => 1,
         };
         let end = tag.offset.checked_add(size)?;
@@ -136,7 +137,7 @@ impl Leaves {
     }
 
     /// Adds fields of an aggregate to the types to visit: those that contain some of the bytes, or
-    /// all fields.
+    /// all fields if the bytes are unknown (`None`) or an array may overlap any field.
     fn step(
         &mut self,
         graph: &Graph,
@@ -198,7 +199,7 @@ impl Leaves {
     }
 }
 
-/// Returns whether a type contains an array at any depth.
+/// Returns whether a type contains an array at any depth, or too many types to know.
 fn has_array(graph: &Graph, ty: TypeId) -> bool {
     let (mut seen, mut work) = (HashSet::default(), vec![ty]);
     while let Some(ty) = work.pop() {

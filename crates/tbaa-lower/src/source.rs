@@ -1,4 +1,4 @@
-//! The sources of a lowering, which replaces them by tags that stock LLVM interprets correctly. A
+//! Lowering replaces tags by tags that stock LLVM interprets correctly. Its inputs are sources: a
 //! source is a tag, perhaps with an access size that differs from the tag's.
 
 use std::borrow::Borrow;
@@ -25,7 +25,7 @@ pub struct Source {
     pub tag: TagId,
     /// The number of accessed bytes, if it is not the tag's size.
     pub size: Option<Size>,
-    /// True if other code never accesses this memory; see [`Source::private`].
+    /// True if the memory is private, as [`Source::private`] promises.
     pub private: bool,
 }
 
@@ -39,7 +39,7 @@ impl Source {
     /// Promises that no other code accesses this memory, except with tags that alias everything,
     /// such as `char`. Code of another lineage (a separately named lowering) is other code too.
     ///
-    /// This matters only for a lowering with fixed tags, which it has in common with other code.
+    /// This matters only after [`Lowering::fix`](super::Lowering::fix) fixed other code's tags.
     #[must_use]
     pub fn private(self) -> Self {
         Source { private: true, ..self }

@@ -1,4 +1,4 @@
-//! The state of a lowering, and the access to its results.
+//! The state of a lowering, and its results.
 
 use super::emit::Emitter;
 use super::fingerprint::Fingerprint;
@@ -14,7 +14,7 @@ use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule, Graph, TagId, TypeId};
 
-/// The largest number of characters of a name given to [`Lowering::set_name`] that is used.
+/// A longer name in [`Lowering::set_name`] is cut after this number of characters.
 const LONGEST_NAME: usize = 120;
 
 /// The result for one source (a tag that was lowered).
@@ -27,7 +27,7 @@ pub struct Certificate<'l> {
     pub why: Why,
     /// The name of the tag's type, or `None` without a tag.
     pub node: Option<&'l str>,
-    /// The first source that got the same type, if it is another one.
+    /// The first source that got the same type, if that is not this source.
     pub shared_with: Option<Access>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Entry {
     pub(super) private: bool,
 }
 
-/// Maps tags (the sources) to tags that stock LLVM interprets correctly. More can be added later.
+/// Maps tags (the sources) to tags that stock LLVM interprets correctly, by [`Lowering::lower`].
 #[derive(Debug)]
 pub struct Lowering {
     pub(super) options: Options,
@@ -138,7 +138,7 @@ impl Lowering {
         self.sources.get(&Key::of(source.into())?)?.tag
     }
 
-    /// Returns the result for a source, with the reason. Returns `None` if it is not a source.
+    /// Returns the result for a source, with the reason, or `None` if `source` was not added.
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
@@ -156,18 +156,18 @@ impl Lowering {
         self.sources.keys().map(|&key| key.access())
     }
 
-    /// Returns how many pairs LLVM cannot separate although the oracle's rule does.
+    /// Returns how often LLVM does not answer `NoAlias` although the oracle's rule does.
     pub fn lost(&self) -> Loss {
         self.loss
     }
 
-    /// Returns the name of a type in a module's metadata that claims this lineage's name but is not
-    /// this lineage's. It was made by another lowering of the same name, or by one that continued
-    /// from the same saved state. Returns `None` if there is no such type, so that the module may
-    /// be linked with code of this lowering.
+    /// Returns the name of a type in `linked` that this lowering did not make, although the type or
+    /// its root has this lowering's name and fingerprint. Another lowering made it, which began
+    /// with the same name and sources, or continued the same saved state. If this returns `None`,
+    /// the module with the types `linked` may be linked with code of this lowering.
     ///
-    /// LLVM merges types with equal contents, so linked code of two such lineages would mix types
-    /// that were never checked together. Each lineage must have its own name, or be a fork of the
+    /// LLVM merges types with equal contents, so linked code of two such lowerings would mix types
+    /// that were never checked together. Each lowering must have its own name, or be a fork of the
     /// saved state ([`Saved::fork`](super::Saved::fork)).
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();

@@ -1,4 +1,4 @@
-//! Counts the sources (tags) at each forest node, to count the pairs that LLVM cannot separate.
+//! Counts the sources (tags) at each forest node, to count pairs that LLVM answers with `MayAlias`.
 
 use super::forest::Forest;
 use super::loss::pairs_within;

@@ -10,18 +10,18 @@ use std::fmt;
 pub enum Why {
     /// The forest was chosen for this source and other new ones together.
     Completed,
-    /// Other modules may access the memory: the node is the one where each of them puts the source,
-    /// or one above it ([`Lowering::fix`](super::Lowering::fix)).
+    /// Other modules may access the memory: the source is at the node that all these modules choose
+    /// for it, or at an ancestor ([`Lowering::fix`](super::Lowering::fix)).
     Shared,
-    /// The sources that it may alias are on different branches, so it is at their nearest common
-    /// node.
+    /// The sources that this source may alias are on different branches, so this source is at their
+    /// nearest common ancestor.
     CommonAncestor,
-    /// A new node would be too deep, so it is at a node above.
+    /// A new node would be too deep, so the source shares a node with an ancestor.
     DepthLimit,
-    /// It may alias so many sources that storing them exceeds [`MAX_BYTES`](super::MAX_BYTES), so
-    /// it has no tag.
+    /// The source may alias so many others that storing them exceeds
+    /// [`MAX_BYTES`](super::MAX_BYTES), so it has no tag.
     TooManyPairs,
-    /// The sources that it may alias have no common node, so it has no tag.
+    /// The sources that this source may alias have no common node, so this source has no tag.
     NothingInCommon,
     /// The source is not a readable tag, so it has no lowered tag.
     Malformed,

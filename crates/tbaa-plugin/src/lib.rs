@@ -1,13 +1,13 @@
 //! A plugin for LLVM 22, and tools that measure with it.
 //!
 //! Stock LLVM can only use a tree of types, or lists of scopes. The plugin's analysis
-//! `tbaa-classes` can use any relation: an access has one scope, which names its class, and the
-//! module's named metadata lists the classes that may alias. Without the plugin, LLVM learns
-//! nothing from these scopes, so the module is still correct.
+//! `tbaa-classes` can use any relation between classes (sets of accesses): an access has one scope,
+//! which names its class, and the module's named metadata lists the classes that may alias. LLVM
+//! without the plugin learns nothing from these scopes, so the module is still correct.
 //!
 //! The plugin's analysis `tbaa-worth` wraps LLVM's type-based alias analysis. It records the
-//! answers that matter, and suppresses those that a file does not allow. [`search()`] uses it to
-//! find the answers that change LLVM's code.
+//! answers, and suppresses those that a file does not allow. [`search()`] uses `tbaa-worth` to find
+//! the answers that change LLVM's code.
 //!
 //! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` the plugin
 //! is linked into the program, and `run_passes` runs LLVM's passes with it.

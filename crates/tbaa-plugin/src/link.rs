@@ -12,17 +12,18 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
 }
 
-/// Runs passes, such as `default<O2>`, on a module. Its alias relation (in its metadata) is used
-/// after LLVM's own analyses. `machine`, the target machine for the cost model, may be null.
+/// Runs passes, such as `default<O2>`, on a module. If the module's metadata lists classes that may
+/// alias, this relation is used after LLVM's own analyses. `machine` is the target machine for the
+/// cost model, if there is one.
 ///
 /// # Errors
 ///
-/// Returns LLVM's message if LLVM cannot parse the pipeline.
+/// Returns a message if LLVM cannot parse the pipeline, or `passes` contains a zero byte.
 ///
 /// # Safety
 ///
-/// `module` must be an `LLVMModuleRef` of LLVM 22, and `machine` an `LLVMTargetMachineRef` or null.
-/// Both must be alive, and no other thread may use the module's context meanwhile.
+/// `module` must be an `LLVMModuleRef` of LLVM 22, and `machine` an `LLVMTargetMachineRef`. Both
+/// must be alive, and no other thread may use the module's context meanwhile.
 ///
 /// LLVM: `LLVMRunPasses`.
 pub unsafe fn run_passes(

@@ -11,26 +11,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
-/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one,
-/// and last: LLVM asks it only when no other analysis has an answer.
+/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one. It
+/// is last, so LLVM queries it only when no other analysis has an answer.
 const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
 
-/// The same analyses with `tbaa-worth` first, so LLVM always asks it.
+/// The same analyses with `tbaa-worth` first, so LLVM always queries it.
 const FIRST: &str = "tbaa-worth,basic-aa,scoped-noalias-aa,globals-aa";
 
-/// The names of two tags, in byte order. If the second name is empty, the answer is that the first
-/// tag is immutable.
+/// An answer of the analysis: the names of two tags that do not alias, in byte order. If the second
+/// name is empty, the answer is that the first tag is immutable.
 ///
 /// A tag's name is `base+offset:access`, with the names of its types.
 pub type Pair = (String, String);
 
-/// The answers that LLVM may get. A named function gets only the listed pairs; the other functions
-/// get all answers or none.
+/// The answers that LLVM may get while it optimises each function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Allowed {
-    /// For each named function, the only answers that it gets.
+    /// For each function named here, the only answers that LLVM gets.
     pub only: BTreeMap<String, BTreeSet<Pair>>,
-    /// True if the other functions get no answers.
+    /// True if LLVM gets no answers for the other functions, false if it gets all.
     pub none: bool,
 }
 
@@ -70,7 +69,8 @@ pub struct Code {
     /// The estimated cost of one call: LLVM's throughput cost of each instruction, times how often
     /// LLVM expects its block to run.
     pub cost: f64,
-    /// The number of loads on each line, as `file:line`. Loads without a line have an empty name.
+    /// The number of loads on each source line, `file:line`; for loads without a line, the empty
+    /// string.
     pub lines: BTreeMap<String, i64>,
 }
 
@@ -85,14 +85,14 @@ pub struct Question {
     pub a: String,
     /// The second tag's name. It is empty for a query about immutable memory.
     pub b: String,
-    /// One of `MayAlias`, `NoAlias`, `constant`, or `denied`.
+    /// `MayAlias`, `NoAlias`, `constant` (immutable), or `denied` (suppressed).
     pub answer: String,
     /// The number of times that LLVM made the query.
     pub count: u64,
 }
 
 impl Question {
-    /// Returns whether types gave an answer other than `MayAlias`.
+    /// Returns whether LLVM got the answer `NoAlias` or `constant`.
     pub fn is_decided(&self) -> bool {
         self.answer == "NoAlias" || self.answer == "constant"
     }
@@ -128,7 +128,7 @@ impl<'t> Runs<'t> {
         fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
         let input = folder.join("input.ll");
         if fs::read(&input).ok().is_none_or(|there| there != text) {
-            // The folder is for another text with the same hash, so its files cannot be used.
+            // The folder is new, or its files are for another text with the same hash.
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let _ = fs::remove_file(entry.path());
             }
@@ -137,7 +137,7 @@ impl<'t> Runs<'t> {
         Ok(Runs { tools, folder, input, passes: passes.to_owned(), made: 0 })
     }
 
-    /// Returns the code of each function that LLVM makes when it gets only the allowed answers.
+    /// Returns the code of each function after the passes, which got only the allowed answers.
     ///
     /// # Errors
     ///
@@ -166,9 +166,9 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), FIRST, "TBAA_WORTH_ASKED", "first")
     }
 
-    /// Returns a module in LLVM assembly with the pairs of tags that LLVM asks about, including
-    /// merged tags. For each pair, the named metadata `tbaa.asked` lists the two tags, LLVM's
-    /// answer, and the number of queries.
+    /// Returns a module in LLVM assembly with the pairs of tags in LLVM's queries, including tags
+    /// that LLVM merged. For each pair, the named metadata `tbaa.asked` lists the two tags, the
+    /// answer, and the number of queries. Returns an empty text if there was no such query.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'t> Runs<'t> {
         fs::read(&result).map_err(Error::file(&result))
     }
 
-    /// Runs the passes with plain `opt`, to measure the time. Nothing is cached.
+    /// Runs the passes in `opt` without the plugin, to measure the time. Nothing is cached.
     ///
     /// # Errors
     ///
@@ -187,8 +187,7 @@ impl<'t> Runs<'t> {
         self.plain("-enable-tbaa=true")
     }
 
-    /// Runs the passes with plain `opt` without type-based alias analysis, to measure the time.
-    /// Nothing is cached.
+    /// Like [`Runs::with_types`], but without type-based alias analysis.
     ///
     /// # Errors
     ///
@@ -217,7 +216,7 @@ impl<'t> Runs<'t> {
         parsed.map_err(|error| Error::File(result, error.into()))
     }
 
-    /// Returns the file that a run writes. Runs `opt` if the result is not cached.
+    /// Returns the path of a run's result. Runs `opt` if the result is not cached.
     fn kept(
         &mut self,
         allowed: &Allowed,

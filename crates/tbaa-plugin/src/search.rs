@@ -1,9 +1,9 @@
 //! Finds the type-based answers that change LLVM's code.
 //!
-//! For each function, the search finds a minimal set of answers with which LLVM makes the same
-//! code. It suppresses a group of answers. If the code does not change, they are worth nothing;
-//! otherwise it tries both halves. Each of the remaining answers changes the code if it is
-//! suppressed. Functions that cannot affect each other's code are tried in the same run.
+//! For each function, the search finds a small set of answers with which LLVM makes the same code.
+//! The search suppresses a group of answers. If the code does not change, these answers are worth
+//! nothing and stay suppressed; otherwise the search tries both halves of the group. Functions that
+//! cannot affect each other's code are tried in the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::toolchain::Error;
 pub struct Worth {
     /// The function that LLVM was optimising.
     pub function: String,
-    /// The two tags that the suppressed answer is about.
+    /// The suppressed answer.
     pub pair: Pair,
-    /// The change without the answer, in the function or, if it is inlined everywhere, its callers.
+    /// The change without the answer, summed over the function or, if it is gone, its callers.
     pub loss: Loss,
 }
 
-/// The difference between two compilations: the second minus the first.
+/// How much worse a second compilation is than a first; a negative number means better.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
 pub struct Loss {
     /// Additional instructions.
@@ -34,7 +34,7 @@ pub struct Loss {
     pub vector_loops: i64,
     /// Additional cost, if each function is called once.
     pub cost: f64,
-    /// Additional loads on each line; a negative number means fewer.
+    /// Additional loads on each source line.
     pub lines: BTreeMap<String, i64>,
 }
 
@@ -89,9 +89,9 @@ pub struct Found {
     pub none: BTreeMap<String, Code>,
     /// The answers that change code if they are suppressed.
     pub worth: Vec<Worth>,
-    /// Functions whose search the limit of runs cut off. All their untried answers are allowed.
+    /// Functions with untried answers, because the limit of runs was reached.
     pub open: BTreeSet<String>,
-    /// Functions whose code differs when all worthless answers are suppressed at once.
+    /// Functions whose code changes when all answers that are worth nothing are suppressed at once.
     pub differ: BTreeSet<String>,
 }
 
@@ -252,8 +252,8 @@ fn prepared(
     pairs.into_iter().map(search).collect()
 }
 
-/// Returns a function and all that may contain it. If two modules have the same name, linking
-/// appends a number, as in `f.7`; debug information does not have that number.
+/// Returns a function and all functions that may contain its code. If two modules define the same
+/// name, linking appends a number, as in `f.7`; `callers` may lack that number.
 fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String> {
     let mut found = BTreeSet::from([function.to_owned()]);
     let mut open = vec![function];
@@ -275,7 +275,7 @@ const FUNCTIONS: usize = 20;
 impl Found {
     /// Returns Spearman's rank correlation, over all functions, between the number of answers and
     /// the number of additional loads without any answers. Returns `None` for fewer than 20
-    /// functions, or if one of the numbers is the same for all.
+    /// functions, or if all functions have the same number of answers or of additional loads.
     pub fn answers_and_loads(&self) -> Option<f64> {
         let decided = self.questions.iter().filter(|question| question.is_decided());
         let answers: BTreeSet<_> =
@@ -292,7 +292,7 @@ impl Found {
     }
 }
 
-/// Returns the rank of each number. Equal numbers have the mean of their ranks.
+/// Returns the rank of each number, from 0. Equal numbers have the mean of their ranks.
 fn ranks(numbers: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..numbers.len()).collect();
     order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));

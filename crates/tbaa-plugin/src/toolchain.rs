@@ -105,17 +105,18 @@ impl Toolchain {
 ///
 /// # Errors
 ///
-/// Returns [`Error::NoCache`] if neither is set. There is no shared default, because code is loaded
-/// from the folder.
+/// Returns [`Error::NoCache`] if neither `$XDG_CACHE_HOME` nor `$HOME` is an absolute path. There
+/// is no default that users share, because code is loaded from the folder.
 pub fn cache() -> Result<PathBuf, Error> {
     let of = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
     Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
 }
 
-/// Creates a folder that only this user may write to. Checks that this user owns it, that this user
-/// or root owns its parents, and that others cannot replace it. Returns its path without symbolic
-/// links, because another user may own a link on the path and change it later.
+/// Creates a folder that only this user may write to. Checks that this user owns the folder, and
+/// that this user or root owns its parents, which may be world-writable only with the sticky bit.
+/// Returns its path without symbolic links, because another user may own a link on the path and
+/// change it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -123,8 +124,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
         safe fn geteuid() -> u32;
     }
     let user = geteuid();
-    // Everyone may write to a folder with the sticky bit, but users may only rename their own
-    // files.
+    // In a folder with the sticky bit, users may only rename their own files.
     let leads_there = |path: &Path| {
         path.ancestors().try_for_each(|path| {
             let found = fs::metadata(path).map_err(Error::file(folder))?;
@@ -159,8 +159,8 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
 const LIBRARY: &str = "tbaa-plugin.so";
 const KEY: &str = "tbaa-plugin.key";
 
-/// Returns a record of a library's inputs: the compiler command, the source, and a hash of the
-/// library itself, so that a truncated library is not accepted.
+/// Returns a record of a library: the compiler command, and a hash of the source, the header and
+/// the library itself, so that a truncated library is not accepted.
 fn key(command: &str, library: &Path) -> io::Result<String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, HEADER, fs::read(library)?).hash(&mut hasher);
@@ -196,7 +196,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     if fs::read_to_string(&key_file).is_ok_and(is_known) {
         return Ok(library);
     }
-    // Another process may do the same, so each compiles its own file and then renames it.
+    // Several processes may compile the plugin at once: each compiles its own file and renames it.
     let own = |path: &Path| path.with_extension(format!("{}.tmp", std::process::id()));
     let (new, text) = (own(&library), own(&folder.join("plugin.cpp")).with_extension("cpp"));
     fs::write(&header, HEADER).map_err(Error::file(&header))?;

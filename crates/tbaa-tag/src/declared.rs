@@ -1,4 +1,4 @@
-//! Gives accesses the tags of declared types, by following their `getelementptr`s.
+//! Gives accesses the tags of declared types, by following the accesses' `getelementptr`s.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, MemberLayout, TaggedTypes};
 use tbaa::parts::table::HashMap;
@@ -9,7 +9,7 @@ use tbaa_types::{Context, Layouts, Type, TypeKind};
 use crate::error::{TagError, Untagged};
 use crate::places::PlacedAccess;
 
-/// The largest number of parts of a record that are examined for one offset.
+/// The largest number of [`Part`]s of a record that are examined for one offset.
 const PARTS: usize = 1 << 10;
 
 /// The largest number of members of a record that is examined.
@@ -167,7 +167,7 @@ impl<'c> Declared<'c> {
         Ok(inner)
     }
 
-    /// Starts the path at a declared record, or adds the condition that the record begins here.
+    /// If `ty` is declared, starts the path there, or demands that its record begins there.
     fn enter(&self, way: &mut Option<Way>, ty: Type) {
         let Some(&record) = self.records.get(&ty) else { return };
         match way {
@@ -231,7 +231,7 @@ impl Part {
         }
     }
 
-    /// If the part is an array, returns the element that contains an offset, or the nearest one.
+    /// Returns the element of an array that contains an offset; `None` if elements have no size.
     fn element(&self, types: &Declarations, offset: u64) -> Option<Part> {
         let (element, lens) = types.array_parts(self.ty);
         let mut part = Part { ty: element, ..self.clone() };
@@ -248,9 +248,9 @@ impl Part {
         Some(part)
     }
 
-    /// Returns the path to a member.
+    /// Returns the path to a member of this part.
     fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
-        // A path to a member of a base class has `Base::x`, with the innermost base class.
+        // The path to a member `x` of an innermost base class `Base` ends with `Base::x`.
         let (path, colons) = (&self.path, self.path.ends_with("::"));
         match (member.base, member.name) {
             (true, _) => {
@@ -264,8 +264,8 @@ impl Part {
     }
 }
 
-/// Returns the parts of a record that contain an offset, outer ones first, or `None` if there are
-/// too many.
+/// Returns the parts of a record that contain an offset, outer parts first, or `None` if the record
+/// has too many parts or members.
 fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Part>> {
     let mut found = vec![Part {
         ty: record,
@@ -300,13 +300,13 @@ fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Par
     Some(found)
 }
 
-/// Returns whether a member of a record begins at an offset.
+/// Returns whether a member of a record begins at an offset, or `true` if there are too many parts.
 fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
     let parts = parts_at(types, record, offset);
     parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))
 }
 
-/// Returns whether a type consists of bytes only, such as padding or unspecified contents.
+/// Returns whether a type is `i8`, an array of `i8` or of length 0, or a struct with no members.
 fn is_bytes(context: &Context, mut ty: Type) -> bool {
     loop {
         ty = match context.kind(ty) {

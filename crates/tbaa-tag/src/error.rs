@@ -45,16 +45,16 @@ pub enum TagError {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untagged {
-    /// It already has a tag, which is not changed.
+    /// The access already has a tag, which is not changed.
     #[error("has a tag already")]
     Tagged,
-    /// It accesses a stack slot directly, and LLVM promotes such slots to registers.
+    /// The access is to a stack slot itself, and LLVM promotes such slots to registers.
     #[error("a stack slot itself: LLVM keeps it in registers")]
     Slot,
-    /// Its pointer does not address a member of a struct.
+    /// The access's pointer does not address a member of a struct.
     #[error("no member of a struct")]
     NoMember,
-    /// A `getelementptr` on the path has type `i8`, so it counts bytes.
+    /// A `getelementptr` counts bytes, or a byte is accessed as another type, or the reverse.
     #[error("behind a getelementptr that counts bytes")]
     Bytes,
     /// A `getelementptr`'s first index may lead out of the member.
@@ -63,36 +63,36 @@ pub enum Untagged {
     /// The access's type differs from the type in memory: a cast, or a union.
     #[error("another type than the one at its place: a cast or a union")]
     Type,
-    /// It accesses an element of a byte array, which may contain anything.
+    /// The access is to an element of a byte array, which may contain anything.
     #[error("an element of an array of bytes")]
     ByteArray,
-    /// Its pointer points into an object and comes from a `phi`, `select` or `freeze`.
+    /// The pointer comes from a `phi`, `select` or `freeze`, and may point into an object.
     #[error("a pointer into an object that phi, select or freeze made")]
     Joined,
-    /// It is an atomic access.
+    /// The access is atomic.
     #[error("an atomic access")]
     Atomic,
-    /// It accesses a vector or an aggregate.
+    /// The access is to a vector or an aggregate.
     #[error("a vector or an aggregate")]
     NotScalar,
-    /// [`Options::opaque`](crate::Options::opaque) names a type on the path. Or
-    /// [`Options::union`](crate::Options::union) names one, and
+    /// A type on the path is named by [`Options::opaque`](crate::Options::opaque), or by
+    /// [`Options::union`](crate::Options::union) while
     /// [`Options::elements`](crate::Options::elements) is set.
     #[error("through a type that was declared opaque or, with elements, a union")]
     Opaque,
     /// One function uses the same pointer as two types with different members.
     #[error("one pointer is used as two types with different members")]
     Overlap,
-    /// No type on the path is a declared one.
+    /// No type on the path is declared.
     #[error("through no declared struct or union")]
     Undeclared,
-    /// No declared member has the offset and the size of the access.
+    /// No declared member has the path, the offset and the size of the access.
     #[error("no declared member has this offset and size")]
     NoDeclared,
     /// Several members of a declared union fit the access, and they have different tags.
     #[error("members of a declared union fit that have different tags")]
     Several,
-    /// It is a store to a member that is declared immutable.
+    /// The access is a store to a member that is declared immutable.
     #[error("a store to a member that is declared immutable")]
     Constant,
     /// A pointer or type on the path cannot be read, or has no known size.

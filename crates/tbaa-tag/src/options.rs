@@ -27,8 +27,8 @@ impl Options {
         Self::default()
     }
 
-    /// Also tags other accesses, to array elements or through plain pointers, by their scalar type.
-    /// Accesses to bytes (`i8`, `i1`) stay untagged. The program must then also keep
+    /// Also tags accesses to array elements or through plain pointers, by their scalar type, unless
+    /// this type is a byte (`i8`, `i1`). The program must then also keep
     /// [`ELEMENTS_PROMISE`](crate::ELEMENTS_PROMISE).
     #[must_use]
     pub fn elements(mut self) -> Self {
@@ -44,9 +44,9 @@ impl Options {
         self
     }
 
-    /// Declares that structs share memory, as members of a union do. Members of different structs
-    /// may then alias. With [`elements`](Self::elements), accesses through these structs get no
-    /// tag, because a plain pointer may lead to any scalar in them.
+    /// Declares that structs share memory, as members of a union do. All members of these structs
+    /// may then alias each other. With [`elements`](Self::elements), accesses through these structs
+    /// get no tag, because a plain pointer may lead to any scalar in them.
     #[must_use]
     pub fn union<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.unions.push(names.into_iter().map(owned).collect());

@@ -1,7 +1,7 @@
-//! Finds types that overlap, by the way in which one function uses a pointer.
+//! Finds types that share memory although no type in the module says so.
 //!
-//! A function may access the same bytes through one pointer as two members that no type has in
-//! common. If one access always precedes the other, there is a union that the types do not show.
+//! A function may access the same bytes through one pointer as members of two types. If the block
+//! of one access dominates the block of the other, the types share memory, as in a union.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -14,17 +14,18 @@ use crate::places::{Place, PlacedAccess};
 use crate::pointers::Head;
 use crate::shapes::Shapes;
 
-/// The comparisons allowed per pointer. After that, all the pointer's types count as overlapping.
+/// The number of pairs of blocks that are compared for one pointer. After that, every pair counts
+/// as if one block dominated the other.
 const COMPARISONS: usize = 4096;
 
-/// Types, and accesses through plain pointers, that must not get tags.
+/// The types through which no access gets a tag, and single accesses that get no tag.
 #[derive(Default)]
 pub(crate) struct Overlaps {
     pub(crate) types: HashSet<Type>,
     pub(crate) instructions: HashSet<usize>,
 }
 
-/// The accesses to one offset and type through one pointer.
+/// The accesses to one [`Place`] through one pointer.
 struct Uses {
     place: Place,
     end: u64,
@@ -32,12 +33,12 @@ struct Uses {
     instructions: Vec<usize>,
 }
 
-/// The accesses through one pointer, by the offset of their first byte and a number for the place.
+/// The accesses through one pointer, by the offset of the first byte and a number of the [`Place`].
 type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {
-    /// Finds the overlapping types. `found` lists a module's accesses in order, and `flows` has
-    /// each function's list of the blocks that may run after each block.
+    /// Finds the overlapping types. `found` lists a module's accesses in order, and `flows` lists
+    /// the successors of each block of each function.
     pub(crate) fn of(
         found: &[(&PlacedAccess, Place)],
         flows: &HashMap<u32, Vec<Vec<usize>>>,

@@ -8,7 +8,7 @@ use crate::error::Untagged;
 use crate::pointers::{Head, Indices, Pointers};
 use crate::shapes::{Index, Item, Shapes};
 
-/// A load or store, and the types on its path from a base pointer.
+/// A load or store, and the `getelementptr`s on the path from its pointer's origin (`head`).
 pub(crate) struct PlacedAccess {
     /// The index of the instruction in the module.
     pub(crate) instruction: usize,
@@ -18,7 +18,7 @@ pub(crate) struct PlacedAccess {
     /// The type that is loaded or stored.
     pub(crate) ty: Type,
     pub(crate) head: Head,
-    /// The type of the object at the origin, if it is known.
+    /// The type of the object at `head`, if it is known.
     pub(crate) declared: Option<Type>,
     /// The `getelementptr`s on the path, in order.
     pub(crate) steps: Vec<Indices>,
@@ -42,10 +42,10 @@ pub(crate) struct Reader<'t> {
     globals: HashMap<&'t [u8], Global<'t>>,
 }
 
-/// A module's accesses, and whether one of its `getelementptr`s is on a struct type.
+/// A module's accesses, and whether a `getelementptr` of the module is on a struct type.
 pub(crate) struct Accesses {
     pub(crate) accesses: Vec<(usize, Result<PlacedAccess, Untagged>)>,
-    /// For each function with a taggable access, the blocks that may run after each block.
+    /// The successors of each block, for each function with an access that may get a tag.
     pub(crate) flows: HashMap<u32, Vec<Vec<usize>>>,
     pub(crate) has_structs: bool,
 }
@@ -147,7 +147,7 @@ pub(crate) struct Follower<'s, 'c> {
 struct At {
     ty: Type,
     path: Vec<Index>,
-    /// True if elements of the same type may be next to this one.
+    /// True if `ty` may be the type of an array's element.
     among: bool,
     /// True if the path has entered a union, where it ends.
     is_union: bool,
@@ -227,18 +227,18 @@ impl Follower<'_, '_> {
         Ok(())
     }
 
-    /// Returns an error for a type that may not be examined.
+    /// Returns an error for an opaque type, or a union of clang.
     fn refuse(&self, ty: Type) -> Result<(), Untagged> {
         let is_union = |name: &[u8]| name.starts_with(b"union.");
         match self.opaque.contains(&ty) {
             true => Err(Untagged::Opaque),
-            // This is clang's name for a union, whose LLVM type shows only one member.
+            // clang names unions so. The LLVM type of a union shows only one member.
             false if self.context.name(ty).is_some_and(is_union) => Err(Untagged::Type),
             false => Ok(()),
         }
     }
 
-    /// Returns an error if `asked` is not the type in memory, which is `there`.
+    /// Returns an error if an access as type `asked` does not fit `there`, the type in memory.
     fn same(&mut self, there: Type, asked: Type) -> Result<(), Untagged> {
         self.refuse(there)?;
         if there == asked {

@@ -10,10 +10,10 @@ use crate::error::Untagged;
 /// The largest number of `getelementptr`s and casts that are followed.
 const LONGEST: usize = 64;
 
-/// A function, with the pointers at which no path of `getelementptr`s may begin.
+/// A function, and the pointers in it that may point inside an object.
 pub(crate) struct Pointers<'f, 't> {
     pub(crate) function: &'f Function<'t>,
-    /// Pointers that may point inside an object; empty if no `phi`, `select` or `freeze` exists.
+    /// These pointers, or none if the function has no `phi`, `select` or `freeze`.
     inside: HashSet<Value>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Pointers<'f, 't> {
 pub(crate) enum Head {
     /// A pointer of unknown origin.
     Value(Value),
-    /// A pointer that is loaded from a stack slot. Two loads probably give the same pointer.
+    /// A pointer that is loaded from this stack slot. All loads of a slot count as equal.
     Loaded(Value),
     /// A stack slot.
     Slot(Value),
@@ -41,8 +41,7 @@ impl<'f, 't> Pointers<'f, 't> {
         Pointers { function, inside: inside(function) }
     }
 
-    /// Follows a pointer back to its origin, and returns the origin and the `getelementptr`s from
-    /// there, in order.
+    /// Returns a pointer's origin, and the `getelementptr`s from the origin to it, in order.
     pub(crate) fn way(&self, pointer: Value) -> Result<(Head, Vec<Indices>), Untagged> {
         let function = self.function;
         let (mut pointer, mut steps) = (pointer, Vec::new());
@@ -94,7 +93,7 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
 }
 
 /// Returns the pointers that may point into the middle of an object, or none if the function has no
-/// `phi`, `select` or `freeze`. Pointers that are only moved by whole objects do not count.
+/// `phi`, `select` or `freeze`. Instructions that move a pointer by whole objects do not count.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|inst| joins(inst.opcode)) {

@@ -10,7 +10,7 @@ use crate::options::Options;
 /// The greatest nesting depth of types that is examined.
 const DEEPEST: usize = 64;
 
-/// The largest length in bytes of a list of members. In a longer one, a hash replaces the first.
+/// The largest length in bytes of a list of members. Beyond it, a hash replaces all but the last.
 const NAME: usize = 60;
 
 /// The structure of a type, without its name. Inner types are indices of other shapes.
@@ -24,12 +24,12 @@ pub(crate) enum Shape {
     Struct { members: Vec<(u64, u32)>, nominal: Option<Box<[u8]>> },
 }
 
-/// The last member of a base type.
+/// The base type of a tag, or the last member of a base type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Item {
     /// A scalar, by the index of its shape.
     Scalar(u32),
-    /// A struct, by the index of its base type.
+    /// A struct, by the index of its [`Base`].
     Base(u32),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Shapes<'c> {
     prefixes: HashMap<u32, Vec<Option<u32>>>,
 }
 
-/// A step into a type.
+/// An index of a path into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
     /// To the member at this position.
@@ -125,8 +125,8 @@ impl<'c> Shapes<'c> {
             }
             kind => Shape::Scalar(match kind {
                 TypeKind::Int(1 | 8) => BYTE.to_owned(),
-                // A typed pointer, as in LLVM before 15. Programs cast these freely, so the pointee
-                // is ignored.
+                // Before LLVM 15 pointers have pointee types. Programs cast such pointers freely,
+                // so the pointee is ignored.
                 TypeKind::Pointer { address_space: 0, .. } => "ptr".to_owned(),
                 TypeKind::Pointer { address_space: space, .. } => format!("ptr addrspace({space})"),
                 TypeKind::Primitive(_) | TypeKind::Int(_) => self.context.display(ty).to_string(),
@@ -174,7 +174,7 @@ impl<'c> Shapes<'c> {
         }
     }
 
-    /// Returns a member of this shape, or `None` if the shape has no bytes.
+    /// Returns a member of this shape (for an array, its element), or `None` if it has no bytes.
     fn whole(&mut self, mut shape: u32) -> Option<Item> {
         loop {
             match self.get(shape) {
@@ -206,8 +206,8 @@ impl<'c> Shapes<'c> {
         *self.prefixes[&shape].get(len)?
     }
 
-    /// Returns a base type with one more member. A struct that is the first member is returned
-    /// itself.
+    /// Returns a base type with one more member. If the only member is a struct at offset 0,
+    /// returns that struct, unless `nominal` is set.
     fn append(
         &mut self,
         before: Option<u32>,
@@ -245,7 +245,7 @@ impl<'c> Shapes<'c> {
         Item::Base(at as u32)
     }
 
-    /// Returns whether the access of one tag may be inside the access of the other.
+    /// Returns whether LLVM answers `MayAlias` for tags with these base types and offsets.
     ///
     /// LLVM: `matchAccessTags` for the old format.
     pub(crate) fn may_alias(&self, a: (Item, u64), b: (Item, u64)) -> bool {

@@ -78,7 +78,8 @@ pub struct Tags {
 ///
 /// # Errors
 ///
-/// Returns [`TagError`] if the module has no data layout, or its language allows what tags forbid.
+/// Returns [`TagError`] if the module has no data layout, or if its language allows memory to be
+/// accessed as any type.
 pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
@@ -93,7 +94,7 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     }
     let is_bytes = |place: &Result<_, _>| matches!(place, Err(Untagged::Bytes));
     if !found.has_structs && places.iter().any(|(_, place)| is_bytes(place)) {
-        // If the `getelementptr`s count bytes and name no struct, any access may be to a member.
+        // If no `getelementptr` names a struct and some count bytes, any access may be to a member.
         for (_, place) in places.iter_mut().filter(|place| place.1.is_ok()) {
             *place = Err(Untagged::NoMember);
         }
@@ -166,7 +167,7 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
         let is_store = module.instructions()[instruction].opcode == Opcode::Store;
         let is_constant = |tag| declared.graph.tag(tag).is_ok_and(|tag| tag.immutable);
         match tag {
-            // For LLVM, a store with such a tag changes nothing.
+            // LLVM assumes that a store with an immutable tag changes nothing.
             Ok(tag) if is_store && is_constant(tag) => {
                 untagged.push(UntaggedAccess { instruction, why: Untagged::Constant });
             }

@@ -41,8 +41,8 @@ pub(super) struct Record {
 /// Every type except identified structs is stored once: two ids are equal exactly if the types are
 /// equal. Each identified struct is a separate type. It is opaque until [`Context::set_body`],
 /// which changes no ids. Names are unique: a struct whose name is already used gets a
-/// suffix `.N`. Methods panic if a type is from another context, unless they return
-/// [`TypeError::ForeignId`].
+/// suffix `.N`. Methods panic if a type is from another context, except [`Context::owns`] and those
+/// that return [`TypeError::ForeignId`].
 ///
 /// ```
 /// use tbaa_types::{Context, Packing, Primitive};
@@ -78,12 +78,12 @@ pub struct Context {
     pub(super) unique: HashTable<u32>,
     pub(super) hasher: DefaultHashBuilder,
     pub(super) identified: Vec<u32>,
-    /// The structs without a name, in order.
+    /// The identified structs without a name, in the order in which they were made.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs that another type contains. Only completing one of these can close a cycle.
+    /// Opaque structs inside other types. A cycle of two or more types needs the body of one.
     pub(super) held: HashSet<u32>,
-    /// True if the context has the merged types of several modules, with opaque structs left as
-    /// they were. Then the numbers in names have no meaning.
+    /// True if the context is a result of `MergedTypes::part`: merged types, with opaque structs
+    /// left as they were. In such a context the number at the end of a name has no meaning.
     #[cfg_attr(not(feature = "equal"), expect(dead_code))]
     pub(super) is_part: bool,
 }
@@ -175,8 +175,8 @@ impl Context {
         }
     }
 
-    /// Returns the parts of a type: the elements, the pointee, or the result and the parameters. An
-    /// opaque struct has none.
+    /// Returns the parts of a type: the elements, the pointee, the result and the parameters, or a
+    /// target type's type parameters. An opaque struct has none.
     ///
     /// # Panics
     ///
@@ -188,7 +188,7 @@ impl Context {
         &self.parts[record.first as usize..record.first as usize + record.count as usize]
     }
 
-    /// Returns the struct that is displayed as `%index`.
+    /// Returns the unnamed struct that is displayed as `%index`.
     #[doc(hidden)]
     pub fn nth_numbered(&self, index: usize) -> Option<Type> {
         self.numbered.get(index).map(|&ty| self.id(ty))
@@ -250,7 +250,7 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Fails as [`Context::pointer`] does, or with [`TypeError::Element`] for types such as `void`.
+    /// Fails as [`Context::array`] does, or with [`TypeError::AddressSpace`].
     pub fn typed_pointer(&mut self, pointee: Type, address_space: u32) -> Result<Type, TypeError> {
         use Primitive::{Label, Metadata, Token, Void, X86Amx};
         if address_space >= ADDRESS_SPACES {
@@ -278,9 +278,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Returns [`TypeError::VectorLength`] for length 0, and [`TypeError::Element`] unless the
-    /// elements are integers, floating-point numbers or pointers. Otherwise fails as
-    /// [`Context::array`] does. LLVM: `VectorType::get`.
+    /// Returns [`TypeError::VectorLength`] for length 0, and [`TypeError::Element`] unless elements
+    /// are integers, floating-point numbers, pointers or `target("llvm.test.vectorelement")`.
+    /// Otherwise fails as [`Context::array`] does. LLVM: `VectorType::get`.
     pub fn vector(&mut self, element: Type, count: ElementCount) -> Result<Type, TypeError> {
         let (len, scalable) = (count.min(), count.is_scalable());
         if len == 0 {
@@ -289,7 +289,7 @@ impl Context {
         let fits = match self.checked(element)?.symbol {
             Symbol::Primitive(primitive) => primitive.is_floating_point(),
             Symbol::Int(_) | Symbol::Pointer { .. } => true,
-            // LLVM allows no other target type than this test type in a vector.
+            // The only target type that LLVM allows in a vector is this one, made for tests.
             Symbol::Target { name, .. } => {
                 *self.strings[name as usize] == *b"llvm.test.vectorelement"
             }

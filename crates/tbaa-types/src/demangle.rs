@@ -28,8 +28,8 @@ pub fn demangled_function(name: &[u8]) -> Option<String> {
 /// The largest length in bytes of a name that is shown with all its template arguments.
 const SHORT: usize = 80;
 
-/// Shortens a name that is too long to show. Replaces inner template arguments, as in
-/// `json::value<...>(int)`, and finally the parameters.
+/// Shortens a name of more than `SHORT` bytes. Replaces template arguments, the innermost first,
+/// as in `json::value<...>(int)`. If more than twice `SHORT` is left, replaces the parameters.
 pub fn folded(name: String) -> String {
     if name.len() <= SHORT {
         return name;
@@ -51,8 +51,8 @@ pub fn folded(name: String) -> String {
     shorter
 }
 
-/// Replaces template arguments that are nested inside at least `deepest` others. Returns `None` if
-/// the brackets do not match.
+/// Puts `<...>` in place of each list of template arguments that `deepest` other lists enclose.
+/// Returns `None` if the brackets do not match.
 fn cut(name: &str, deepest: usize) -> Option<String> {
     let mut out = String::new();
     let mut depth = 0;

@@ -98,7 +98,7 @@ pub enum TypeKind<'c> {
     Primitive(Primitive),
     /// `i32`: an integer with the given number of bits.
     Int(u32),
-    /// `ptr`, `ptr addrspace(1)`; before LLVM 15 also `i8*`.
+    /// `ptr`, `ptr addrspace(1)`; before LLVM 17 also `i8*`.
     Pointer {
         /// The number of the address space, less than [`ADDRESS_SPACES`].
         address_space: u32,
@@ -128,7 +128,7 @@ pub enum TypeKind<'c> {
         /// True for a function with variable arguments.
         var_arg: bool,
     },
-    /// `{ i32, float }`: a struct without a name, which its elements and its packing identify.
+    /// `{ i32, float }`: a struct that is identified by its elements and packing, and has no name.
     Literal {
         /// The types of the elements.
         elements: &'c [Type],
@@ -146,7 +146,7 @@ pub enum TypeKind<'c> {
     },
     /// `target("spirv.Image", void, 1)`.
     Target {
-        /// The name, which identifies the target's type.
+        /// The name, such as `spirv.Image`.
         name: &'c [u8],
         /// The type parameters.
         types: &'c [Type],

@@ -4,10 +4,10 @@
 //! uniqued: two of them are the same type exactly if their ids are equal. An identified struct such
 //! as `%struct.Point` differs from all other types. It is opaque until it gets a body. Only
 //! identified structs can be recursive. [`Context::display`] writes LLVM assembly, including typed
-//! pointers as in older LLVMs. `tbaa_ir::types` reads it.
+//! pointers as in older LLVMs. `tbaa_ir::types` reads this text.
 //!
-//! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements, like LLVM
-//! 22. With the feature `equal`, `TypeClasses` compares types of one or several contexts, and
+//! A [`DataLayout`] determines the sizes of types and the offsets of a struct's elements as LLVM 22
+//! does. With the feature `equal`, `TypeClasses` compares types of one or several contexts, and
 //! `MergedTypes` merges several contexts into one.
 //!
 //! ```

@@ -7,9 +7,9 @@ use crate::table::{HashMap, HashSet, IndexMap};
 
 /// One context that holds the merged types of several contexts.
 ///
-/// Structs merge if they have the same canonical name (without a final number such as `.1`) and the
-/// same body after merging. So `%struct.Point` of all modules becomes one type. Structs of
-/// different names stay different, although LLVM's linker would keep only one.
+/// Structs merge if they have the same canonical name (without final numbers such as `.1`) and the
+/// same body after merging. So `%struct.Point` of all modules becomes one type. Structs with
+/// different names stay different, but LLVM's linker would merge those with equal bodies.
 ///
 /// An opaque struct gets the body that other contexts have for its name, if all these bodies are
 /// the same and no struct would contain itself. If no context has a body for exactly this name,
@@ -69,8 +69,8 @@ impl MergedTypes {
     }
 
     /// Merges some of a program's modules. Opaque structs stay opaque, because other modules may
-    /// have other bodies for them. The merged context remembers that it is a part. If its
-    /// definitions are written and read again, `part(&[&context])` restores this.
+    /// have other bodies for them. The merged context remembers that `part` made it. If its
+    /// definitions are written and read again, pass the new context to `part(&[&context])`.
     ///
     /// This operation is associative, commutative and idempotent, except for unnamed opaque
     /// structs. [`MergedTypes::new`] of all parts does not depend on how they were combined. Its
@@ -106,7 +106,7 @@ impl MergedTypes {
         completions: &Completions<'_>,
         classes: TypeClasses,
     ) -> Result<MergedTypes, TypeError> {
-        // The first type of each class stands for the class.
+        // The first type of each class represents the class.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
             for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
@@ -140,7 +140,7 @@ impl MergedTypes {
                     (_, TypeKind::Target { name, ints, .. }) => {
                         context.target(name, &parts, ints)?
                     }
-                    // The other symbols do not refer to a context.
+                    // The other symbols have no index into the tables of `from`.
                     (symbol, _) => context.unique(symbol, &parts)?,
                 });
             }
@@ -151,7 +151,7 @@ impl MergedTypes {
             let Some((from, of)) = first else { continue };
             if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
-                // No struct contains itself: such a struct was left opaque.
+                // This makes no struct contain itself: `completions` leaves such a struct opaque.
                 context.complete(ty, &body, packing)?;
             }
         }
@@ -176,7 +176,7 @@ impl MergedTypes {
     }
 
     /// Returns the canonical names that several structs have, ordered by their first struct. Opaque
-    /// structs are ignored. So is `struct.anon`, clang's name for an unnamed struct.
+    /// structs are ignored, and names that end with `.anon`, which clang gives to unnamed structs.
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
@@ -203,7 +203,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
         let classes = TypeClasses::by_name(contexts, &completions);
         let bodies = groups.iter().map(|(_, bodies)| bodies[0]);
         let ends = ends(contexts, bodies, &completions);
-        // Bodies may also differ because they contain an opaque struct that stays opaque.
+        // If a group is removed, its structs stay opaque, so bodies that contain them may differ.
         let count = groups.len();
         groups.retain(|(_, bodies)| {
             let first = bodies[0].1;
@@ -222,7 +222,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
 /// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
-    // For each canonical name, the structs that are the only one of this name in their module.
+    // For each canonical name, the structs that alone have it in their module, and all from parts.
     let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     for &context in contexts {
         let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));
@@ -248,7 +248,7 @@ fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     groups.filter(|(opaque, bodies)| !opaque.is_empty() && !bodies.is_empty()).collect()
 }
 
-/// Returns, for each type in `bodies`, at any depth, true if it does not contain itself.
+/// Returns whether each type in `bodies`, and each type that they contain, has a finite size.
 fn ends<'c>(
     contexts: &[&'c Context],
     bodies: impl Iterator<Item = (&'c Context, Type)>,
@@ -258,10 +258,10 @@ fn ends<'c>(
         contexts.iter().map(|context| (context.stamp, *context)).collect();
     let mut ends: HashMap<Type, bool> = HashMap::default();
     for body in bodies {
-        // The stack holds a type, the index of its next part, and the result for earlier parts.
+        // An entry is a type, the index of its next part, and the result for its earlier parts.
         let mut way = if ends.contains_key(&body.1) { vec![] } else { vec![(body, 0, true)] };
         while let Some(((context, ty), at, so_far)) = way.pop() {
-            // A struct that is found again before it is finished contains itself.
+            // If the type is visited again before its result is known, it contains itself.
             ends.insert(ty, false);
             let holds = Context::holds_parts(context.symbol(ty));
             let Some(&part) = context.parts(ty).get(at).filter(|_| holds) else {
@@ -279,12 +279,12 @@ fn ends<'c>(
     ends
 }
 
-/// This number, plus 64 for each type and part, limits the steps to sort types. Types of one name
-/// that differ only at depth n need n rounds.
+/// The number of steps that [`canonical_order`] may take, besides 64 rounds. A round takes a step
+/// for each type and part. Types of one name that differ only at depth n need n rounds.
 const STEPS: usize = 1 << 22;
 
 /// Returns the classes in an order that depends only on the types: by kind and name, then by the
-/// ranks of their parts. Ranks are computed again as long as they distinguish more classes.
+/// ranks of their parts. Each round computes new ranks, until they distinguish no more classes.
 fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -> Vec<usize> {
     let mut parts: Vec<Vec<usize>> = Vec::with_capacity(firsts.len());
     let mut labels: Vec<(String, Vec<u8>)> = Vec::with_capacity(firsts.len());

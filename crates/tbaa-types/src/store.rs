@@ -147,7 +147,7 @@ impl Context {
         Ok(())
     }
 
-    /// Makes an identified struct opaque again. Does nothing to other types.
+    /// Makes an identified struct opaque again. Does nothing if `ty` is of another kind.
     #[doc(hidden)]
     pub fn forget_body(&mut self, ty: Type) {
         if let Symbol::Identified { name, .. } = self.symbol(ty) {
@@ -170,7 +170,7 @@ impl Context {
         TypeError::Recursive { name }
     }
 
-    /// Returns a struct that contains itself and that one of `types` contains, if there is one.
+    /// Returns a struct that contains itself, if one is in `types` or contained in one of them.
     #[doc(hidden)]
     pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
         // Types found so far; true while their contents are still being searched.
@@ -226,7 +226,7 @@ impl Context {
         }
     }
 
-    /// Checks that no type is in `refused`, a function (if `functions` is set) or a foreign id.
+    /// Fails if a type is from another context, in `refused`, or a function with `functions` true.
     pub(super) fn refuse(
         &self,
         types: &[Type],

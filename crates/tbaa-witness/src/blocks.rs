@@ -13,11 +13,11 @@ use crate::symbols;
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
-/// The number of slots that are tried for a new caller. If all are used, it becomes unknown.
+/// The number of slots tried for a caller. If others have them all, the caller is unknown.
 const PROBES: usize = 16;
-/// For a report, the limit of the distance in bytes from a block's start to an address in it.
+/// The largest distance in bytes from a heap block's start to an address that [`owner`] describes.
 const MAX_BLOCK: usize = 64 << 20;
-/// The same limit when speed matters.
+/// The same limit for [`containing`], which must be fast.
 const NEAR: usize = 64 << 10;
 
 /// Returns the usable bytes of a heap block. The program may have requested fewer: it gets the rest
@@ -52,12 +52,12 @@ pub(crate) fn freed(block: *mut u8) {
     }
 }
 
-/// Returns whether a block has marks.
+/// Returns whether a block has a first mark: the C library allocated it, for a known caller.
 fn is_known(block: *mut u8) -> bool {
     cells::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Blocks of allocators other than the C library's, by the page in which they begin. The upper bits
+/// Blocks that are not [known](is_known), by the page in which they begin. The upper bits
 /// of an entry are the block's offset in the page, the lower bits its size. Each page has one
 /// sorted list, which takes less memory than a map entry for each block.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
@@ -74,8 +74,8 @@ fn search(list: &[u64], start: usize) -> Result<usize, usize> {
     list.binary_search_by_key(&(start % PAGE), |entry| (entry >> SIZE_BITS) as usize)
 }
 
-/// Records a block that an allocation function has returned to instrumented code. Returns whether
-/// it is new: the C library's blocks are known already.
+/// Records a block that an allocation function has returned to instrumented code. Returns false if
+/// the block is null or [known](is_known) already.
 pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     let is_new = !block.is_null() && !is_known(block);
     if let Some(mut others) = OTHERS.take().filter(|_| is_new) {
@@ -90,8 +90,8 @@ pub(crate) fn returned(block: *mut u8, size: usize) -> bool {
     is_new
 }
 
-/// Records that instrumented code is about to free a block. Returns the block's size unless it is
-/// the C library's.
+/// Records that instrumented code is about to free a block. Returns the block's size if
+/// [`returned`] has recorded it.
 pub(crate) fn released(block: *mut u8) -> Option<usize> {
     if block.is_null() || is_known(block) {
         return None;
@@ -132,8 +132,8 @@ pub(crate) fn mapped(start: usize, size: usize, is: bool) {
     }
 }
 
-/// Returns the start and size of the block that contains an address, or else of the mapping that
-/// contains it, and whether it is a mapping.
+/// Returns the start and size of the block in [`OTHERS`] that contains an address, or else of the
+/// mapping that does, and true for a mapping. Tries the last 64 blocks up to the address.
 fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
     let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {

@@ -1,5 +1,6 @@
 //! Shadow memory: a 32-bit *cell* for each 4 bytes of the program (a *granule*), and a 16-bit
-//! *mark* for each 16 bytes, set where a heap block begins.
+//! *mark* for each 16 bytes. A cell has the number of a *state* (the accesses that are recorded for
+//! its bytes), or 0. A heap block has two marks, for its first 16 bytes and the next 16.
 //!
 //! The program lies below 1 TiB and above 81 TiB, where Linux puts programs, libraries, heaps and
 //! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. The addresses are
@@ -10,7 +11,7 @@
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 65 and 4 GiB | the cached results of sites ([`Entries`]) |
+//! | 65 | 65 and 4 GiB | the cached results of access instructions, *sites* ([`Entries`]) |
 //! | then | and 256 MiB | the tag and size of each site, as one number |
 //! | then | 81 | nothing |
 //! | 81 | 128 | the program |
@@ -32,8 +33,8 @@ pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
 /// The heap's blocks begin at multiples of this.
 pub(crate) const BLOCK_ALIGN: usize = 16;
 
-/// The cached results of an access instruction (a *site*): for reads, the states that it agrees
-/// with; for writes to part of a granule, the old and new states.
+/// The cached results of a site: for reads, the states that they do not contradict; for writes to
+/// part of a granule, old states and the new states that replace them.
 pub(crate) type Entries = [AtomicU64; layout::ENTRIES];
 
 const TIB: usize = 1 << 40;
@@ -63,8 +64,8 @@ unsafe extern "C" {
     /// something else occupies them.
     fn __tbaa_witness_reserve();
     /// Does the same, but earlier: the dynamic linker calls it as a resolver before the first
-    /// constructor, and a static program's startup code before the first function. Either may call
-    /// the program's own `memcpy`.
+    /// constructor, and a static program's startup code before the first function. Both may call an
+    /// instrumented `memcpy` that the program defines.
     fn __tbaa_witness_early();
 }
 
@@ -109,7 +110,7 @@ pub(crate) fn reserve(again: impl FnOnce()) {
 #[inline(always)]
 pub(crate) fn covered(address: usize, size: usize) -> Range<usize> {
     if !RESERVED.load(Relaxed) {
-        // The program allocates before this library's constructor runs.
+        // The program may allocate before this library's constructor runs.
         reserve(|| {});
     }
     let end = match address {
@@ -124,7 +125,7 @@ fn is_covered(address: usize) -> bool {
     !covered(address, 1).is_empty()
 }
 
-/// Returns the address of the cell for a byte of the program.
+/// Returns the address in a cell that corresponds to a byte of the program.
 #[inline(always)]
 pub(crate) const fn place(address: usize) -> usize {
     (address ^ FLIP) + layout::CELL_OFFSET as usize
@@ -149,7 +150,7 @@ pub(crate) fn entries(number: u32) -> &'static Entries {
     unsafe { &*ptr::with_exposed_provenance::<Entries>(ENTRIES.start).add(number as usize) }
 }
 
-/// Returns the number of a site's tag and size. `site` is at most [`layout::MAX_SITES`].
+/// Returns the number for a site's tag and size. `site` is at most [`layout::MAX_SITES`].
 #[inline]
 pub(crate) fn kind(site: u32) -> &'static AtomicU32 {
     // SAFETY: they are reserved; zeroes are valid atomics.
@@ -162,7 +163,7 @@ pub(crate) fn known(address: usize) -> Option<u32> {
     (number != 0).then_some(number)
 }
 
-/// Returns whether a state is recorded for an address, or a block begins there.
+/// Returns whether a state or a mark of a heap block is recorded for an address.
 pub(crate) fn is_tracked(address: usize) -> bool {
     known(address).is_some() || block(address).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
@@ -172,8 +173,8 @@ pub(crate) fn forget_all() {
     memory::forget(CELLS);
 }
 
-/// Returns the mark of a block that begins at an address: its caller's index, or 0 for no block.
-/// Returns `None` if no block can begin there.
+/// Returns the mark of the 16 bytes that contain an address; `None` if shadow memory does not cover
+/// the address. The first mark of a heap block is its caller's index. 0 means no mark.
 #[inline]
 pub(crate) fn block(address: usize) -> Option<&'static AtomicU16> {
     is_covered(address).then(|| mark(address))

@@ -1,5 +1,5 @@
 //! Writes the summary when the program ends, as text, JSON and SARIF: the number of reports of each
-//! kind (with the same two tags in one order), and the unknown functions that were called.
+//! [`Kind`], and the functions without instrumentation that were called.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use crate::sites::Described;
 use crate::states;
 use crate::symbols::{Frame, source_name};
 
-/// The largest number of unknown functions that the text lists. The JSON lists all.
+/// The largest number of functions without instrumentation that the text lists. JSON lists all.
 const FUNCTIONS: usize = 20;
 
-/// Writes the summary to standard error.
+/// Writes the summary as text, to standard error or to the log file.
 pub(crate) fn say() {
     let (count, kinds) = (kinds::count(), kinds::kinds(false));
     if count > 0 {
@@ -92,7 +92,7 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
-/// Ends the program after a report if the option `halt` is set.
+/// Ends the program if the option `halt` is set. Called when there is a report.
 #[cold]
 pub(crate) fn halt() {
     if options().halt {

@@ -54,7 +54,7 @@ from_caller!(posix_memalign => posix_memalign_from, "rcx");
 /// Records a new block and its requested bytes, clears its shadow memory, and returns the block.
 fn allocated(block: *mut u8, asked: usize, caller: usize) -> *mut u8 {
     if !block.is_null() {
-        // Clearing whole granules (of 4 bytes) takes no lock: this thread may hold one.
+        // Whole granules (of 4 bytes) are cleared without a lock. This thread may already hold one.
         shadow::clear(block.addr(), blocks::usable(block).next_multiple_of(GRANULE));
         blocks::mark(block, asked, caller);
     }
@@ -148,7 +148,7 @@ unsafe extern "C" fn pvalloc_from(size: usize, caller: usize) -> *mut u8 {
 
 /// Returns the system's page size, in bytes.
 fn page() -> usize {
-    // SAFETY: asks the system.
+    // SAFETY: `sysconf` has no preconditions.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 12)
 }
 
@@ -172,7 +172,7 @@ pub extern "C" fn mlockall(_flags: c_int) -> c_int {
     0
 }
 
-/// Returns the C library's function that has a name.
+/// Returns the C library's function `name`, and stores its address in `known`.
 fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     let mut function = known.load(Relaxed);
     if function.is_null() {
@@ -228,7 +228,7 @@ fn wrote<T>(to: *const T, size: usize) {
     }
 }
 
-/// Clears the shadow memory of `result` bytes. A negative result is an error: nothing was written.
+/// Clears the shadow memory of `result` bytes. A negative `result` is an error: nothing is cleared.
 fn filled<T>(to: *const T, result: isize) {
     wrote(to, usize::try_from(result).unwrap_or(0));
 }
@@ -355,8 +355,8 @@ static OTHERS: &[Check] = &[
     Check(limits::setrlimit64 as *const ()),
 ];
 
-/// Returns whether this library replaces a function. A replacement clears shadow memory itself. A
-/// non-PIE program has its own PLT entry for each function whose address it takes.
+/// Returns whether this library replaces a function. A replacement clears shadow memory itself. In
+/// a non-PIE program, the address of such a function may be that of the program's PLT entry for it.
 pub(crate) fn is_own(function: usize, name: &str) -> bool {
     WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
         || interposed().any(|own| own == name) && symbols::is_entry(function)
@@ -419,8 +419,8 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// Calls the C library's function, after recording that the program has a second thread. That
-/// function does not call [`pthread_create`].
+/// Calls the C library's function, after recording that the program has a second thread. The C
+/// library's `thrd_create` does not call [`pthread_create`].
 ///
 /// # Safety
 ///

@@ -1,6 +1,6 @@
 //! Groups reports by kind.
 //!
-//! Two reports have the same *kind* if their accesses have the same two tags, in the same order.
+//! Two reports have the same *kind* if they have the same [`Order`], first tag and second tag.
 //! The summary at the end counts the reports of each kind. It shows the pair of accesses that LLVM
 //! can exploit most easily. A *site* is an access instruction of the program.
 
@@ -18,7 +18,7 @@ use crate::options::options;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
-/// The reports of each kind, and every pair of sites found so far.
+/// The reports of each kind, and every pair of sites that was reported.
 #[derive(Default)]
 pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
@@ -72,7 +72,6 @@ pub(crate) fn count() -> u32 {
     REPORTS.load(Relaxed)
 }
 
-/// Locks the reports.
 pub(crate) fn lock() -> Option<Guard<'static, Option<Reported>>> {
     REPORTED.take()
 }
@@ -140,7 +139,7 @@ impl Kind {
         let graph = registry.oracle.graph();
         let [one, other] = [a, b].map(|site| sites::access(graph, (site.tag, site.size)));
         let own = options().rules;
-        // If the chosen rule allows the accesses, the first rule that does not is explained.
+        // If the rule in the options allows the accesses, explain the first rule that forbids them.
         let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
         let reason = match order {
             Order::Constant => {

@@ -2,10 +2,10 @@
 //!
 //! A module instrumented by `tbaa instrument` checks each tagged access before it happens. It calls
 //! this library if the result is not cached. The library remembers the last instruction that wrote
-//! each byte. If a later read has another tag, it asks the alias rule. If the rule says `NoAlias`,
-//! LLVM may move the read before the write, and the library reports both. With `reuse=1` it also
-//! remembers a read after the write, and checks later writes against it. New memory has no recorded
-//! accesses.
+//! each byte. If a later read has another tag, the library applies the alias rule. If the rule says
+//! `NoAlias`, LLVM may move the read before the write, and the library reports both. With `reuse=1`
+//! it also remembers a read after the write, and checks later writes against that read. New memory
+//! has no recorded accesses.
 //!
 //! The functions here are the C ABI: `__tbaa_witness_*` for instrumented modules, `tbaa_witness_*`
 //! for programs (see `tbaa_witness.h`), and replacements of the C library's functions that allocate
@@ -54,7 +54,7 @@ pub(crate) static CHECKS: &[Check] = &[
     Check(__tbaa_witness_masked as *const ()),
 ];
 
-/// The address of a function that may report.
+/// The address of a function of this library.
 pub(crate) struct Check(pub(crate) *const ());
 
 // SAFETY: the address of a function is only compared.
@@ -107,7 +107,7 @@ pub extern "C" fn __tbaa_witness_access(
     access(address.addr(), Some(size), number, module);
 }
 
-/// Called before an access to elements of `size` bytes each. A set bit selects an element.
+/// Called before an access to elements of `size` bytes each. Bit n of `bits` selects element n.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked(
     address: *const u8,
@@ -119,7 +119,7 @@ pub extern "C" fn __tbaa_witness_masked(
     elements(bits).for_each(|at| access(address.addr() + at * size, Some(size), number, module));
 }
 
-/// Called before an untagged write to elements. A set bit selects an element.
+/// Called before an untagged write to elements. Bit n of `bits` selects element n.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_masked_clear(address: *const u8, bits: u64, size: usize) {
     elements(bits).for_each(|at| shadow::clear(address.addr() + at * size, size));
@@ -188,8 +188,8 @@ pub extern "C" fn tbaa_witness_reports() -> u32 {
     kinds::count()
 }
 
-/// Called before a function without instrumentation gets a pointer to `size` bytes. 0 means an
-/// unknown number.
+/// Called before a function without instrumentation gets a pointer to `size` bytes. If `size` is 0,
+/// the number is unknown.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_out(callee: *const u8, pointer: *const u8, size: usize) {
     outside::called(callee.addr(), pointer.addr(), size);
@@ -232,8 +232,8 @@ extern "C" fn at_exit() {
     }
 }
 
-/// Restarts the program with a limited stack and the new address layout. It does so if an unlimited
-/// stack or the old layout would put mappings where shadow memory must be.
+/// Restarts the program with a limited stack and the new address layout, if its stack is unlimited
+/// or its layout is old. Then Linux may put mappings at the addresses of shadow memory.
 fn start_again(arguments: *const *const c_char, environment: *const *const c_char) {
     /// `ADDR_COMPAT_LAYOUT` of Linux.
     const OLD_LAYOUT: c_int = 0x020_0000;

@@ -1,6 +1,6 @@
 //! Replaces the C library's functions with which a program limits its own memory.
 //!
-//! This library's memory does not count for the program's limits. The kernel gets the program's
+//! This library's memory does not count towards the program's limits. The kernel gets the program's
 //! limit plus this library's memory, and the program reads back the value that it set. If the
 //! program makes the system call itself, this library's memory counts too. A program started by
 //! `exec` inherits the kernel's limits.

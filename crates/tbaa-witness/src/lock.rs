@@ -1,9 +1,9 @@
-//! Locks, and a flag for each thread that is set while it is inside this library.
+//! Locks, and a flag for each thread, which is set while the thread is inside this library.
 //!
 //! The library runs inside the program's `malloc`, in signal handlers, and in functions of the
 //! program that the C library calls for this library. So a call may interrupt another call of the
-//! same thread. Then [`enter`] fails, or a lock is not available. The call clears what is recorded
-//! for the memory, and returns.
+//! same thread. Then [`enter`] fails, or a lock is not available. The interrupting call then clears
+//! the records of the bytes that it was called for, and returns.
 
 use std::arch::{asm, global_asm};
 use std::cell::UnsafeCell;
@@ -74,8 +74,8 @@ impl<T> Lock<T> {
         Lock { owner: AtomicUsize::new(0), value: UnsafeCell::new(value) }
     }
 
-    /// Takes the lock. Returns `None` if this thread holds it already, or another thread holds it
-    /// too long.
+    /// Takes the lock. Returns `None` if this thread holds it already, or if other threads hold it
+    /// at each of [`TRIES`] attempts.
     pub(crate) fn take(&self) -> Option<Guard<'_, T>> {
         let me = me();
         for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! Writes this library's output to standard error, or to the file that the option `log_path` names.
+//! Writes this library's output to standard error, or to a file if the option `log_path` is set.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 
 use crate::options::options;
 
-/// Writes a message of this library.
+/// Writes a line after the prefix `tbaa-witness: `.
 pub(crate) fn say(line: &str) {
     put(&format!("tbaa-witness: {line}\n"));
 }
 
-/// Writes to standard error, or to the file that the option `log_path` names.
+/// Writes to standard error, or to the file `PATH.PID` if the option `log_path` is `PATH`.
 pub(crate) fn put(text: &str) {
     static FAILED: AtomicBool = AtomicBool::new(false);
     if let Some(path) = &options().log_path {

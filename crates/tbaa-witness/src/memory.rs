@@ -104,8 +104,8 @@ struct Own {
 }
 
 struct Free {
-    /// The free blocks of each size, beginning with [`SMALLEST`]. A free block begins with the
-    /// address of the next one.
+    /// The free blocks of each size, beginning with [`SMALLEST`]. The first word of a free block is
+    /// the address of the next free block.
     lists: [*mut u8; CLASSES],
     /// The start of the last chunk's unused part, which has `left` bytes.
     chunk: *mut u8,
@@ -143,7 +143,7 @@ unsafe impl GlobalAlloc for Own {
         }
         match self.free.take().filter(|_| size <= LARGEST) {
             Some(mut free) => free.block(size),
-            // The block is large, or a signal handler runs while this thread holds the lock.
+            // The block is large, or the lock is not available, such as in a signal handler.
             None => map(size).unwrap_or(ptr::null_mut()),
         }
     }
@@ -153,7 +153,7 @@ unsafe impl GlobalAlloc for Own {
         if size > LARGEST {
             return unmap(block, size);
         }
-        // In a signal handler that interrupted this allocator, the block cannot be reused.
+        // If the lock is not available, the block is never used again.
         if let Some(mut free) = self.free.take() {
             let list = &mut free.lists[class(size)];
             // SAFETY: the block is free now, and has room for an address.

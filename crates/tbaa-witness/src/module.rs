@@ -37,7 +37,7 @@ unsafe impl Sync for Module {}
 
 impl Module {
     /// Returns an access by the module's site `number`. If the module cannot be registered, the
-    /// result has no site: a read is ignored, and a write clears the records of its bytes.
+    /// access has site 0: a read is ignored, and a write clears the records of its bytes.
     #[inline]
     pub(crate) fn event(&'static self, number: u32) -> Event {
         let mut base = self.base.load(Acquire);
@@ -94,8 +94,8 @@ impl Module {
 }
 
 /// Returns whether an address is in a read-only part of the program's file. If a library was
-/// unloaded since the last call, clears all shadow memory: another library may be loaded in its
-/// place, with new variables.
+/// unloaded since the last call, clears all recorded accesses: another library may be loaded at the
+/// same addresses, with new variables.
 fn loaded(address: usize) -> bool {
     static UNLOADED: AtomicU64 = AtomicU64::new(0);
     struct Found {

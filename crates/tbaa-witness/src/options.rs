@@ -12,19 +12,19 @@ use crate::own::variable;
 pub(crate) struct Options {
     /// The alias rule that judges accesses: `rules=llvm`, `union` or `union-strict`.
     pub(crate) rules: AliasRule,
-    /// `exitcode=N`: the exit status if there are reports; 0 leaves the program's status.
+    /// `exitcode=N`: the exit status after a contradiction. 0 leaves the program's status.
     pub(crate) exitcode: i32,
     /// `halt=1`: the program ends after the first report.
     pub(crate) halt: bool,
-    /// `reuse=1`: a read and a later write are checked too.
+    /// `reuse=1`: a write over bytes that were read earlier is checked too.
     pub(crate) reuse: bool,
-    /// `report_stores=1`: a write and a later write are checked too.
+    /// `report_stores=1`: a write over bytes that were written earlier is checked too.
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports are written to `FILE.PID`.
     pub(crate) log_path: Option<String>,
-    /// `all=1`: every report is written, not only the first with the same two tags.
+    /// `all=1`: every report is written, not only the first for each pair of tags.
     pub(crate) all: bool,
-    /// `calls=1`: unknown functions are listed at the end even without reports.
+    /// `calls=1`: calls of functions whose effects are unknown are listed even without reports.
     pub(crate) calls: bool,
     /// `json=FILE`, `sarif=FILE`: the summary is written there at the end. `%p` is replaced by the
     /// process id.
@@ -35,11 +35,11 @@ pub(crate) struct Options {
     pub(crate) harmless: Vec<String>,
     /// `repro=FOLDER`: for each report, a program that repeats both accesses is written there.
     pub(crate) repro: Option<String>,
-    /// `suppressions=FILE`: reports that are not written.
+    /// `suppressions=FILE`: each line selects reports that are neither written nor counted.
     pub(crate) suppressions: Vec<Suppression>,
 }
 
-/// `fun:NAME` or `src:FILE`. In both, `*` matches any text.
+/// A line of the suppressions file: `fun:NAME` or `src:FILE`. In both, `*` matches any text.
 pub(crate) enum Suppression {
     Function(String),
     Source(String),
@@ -103,7 +103,7 @@ fn read(text: &str) -> Options {
     options
 }
 
-/// Returns the lines of a file, without empty lines and comments.
+/// Returns a file's lines, except those that are empty or begin with `#`; `None` if unreadable.
 fn lines(file: &str) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(file).ok()?;
     let lines = text.lines().map(str::trim);

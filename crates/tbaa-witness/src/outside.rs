@@ -1,10 +1,10 @@
 //! Handles calls of functions that are not instrumented. Such a function may write all memory that
 //! it can reach through its pointers. So what is recorded for this memory is cleared.
 //!
-//! The function can reach the block, mapping or variable that a pointer points to, and the targets
-//! of pointers that instrumented code has stored there. If the end of this memory is unknown,
-//! [`UNKNOWN`] bytes are assumed. Functions for which [`is_harmless`] holds are skipped. So are
-//! this library's own, which clear memory themselves.
+//! The function can reach the block, mapping or variable that an argument points to, and the
+//! targets of pointers that instrumented code has stored there. If the end of this memory is
+//! unknown, [`UNKNOWN`] or [`UNKNOWN_INNER`] bytes are assumed. Functions for which [`is_harmless`]
+//! holds are skipped. So are this library's own functions, because they clear records themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -19,7 +19,7 @@ use crate::options::{glob, options};
 use crate::symbols::source_name;
 use crate::{blocks, cells, interpose, shadow, symbols};
 
-/// Counts the calls of one unknown function, and what they cleared.
+/// Counts the calls of one function that is not instrumented, and the records that they cleared.
 #[derive(Clone, Default)]
 pub(crate) struct Calls {
     pub(crate) times: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Calls {
     /// The number of calls that cleared all records.
     pub(crate) all: u64,
     harmless: bool,
-    /// The largest number of bytes that it writes, if it writes only to its arguments' targets.
+    /// The largest number of bytes written through one argument; `None` if other memory is written.
     most: Option<u64>,
 }
 
@@ -36,15 +36,15 @@ static CALLS: Lock<Option<HashMap<usize, Calls>>> = Lock::new(None);
 /// A cache of harmless functions, hashed by address.
 static HARMLESS: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
 
-/// The bytes that are assumed to be reachable through an argument, if its object is unknown.
+/// The number of bytes assumed to be reachable through an argument, if their end is unknown.
 const UNKNOWN: usize = 64 << 10;
-/// The same for a pointer that was found in memory.
+/// The number of bytes assumed likewise for a pointer that is stored in memory.
 const UNKNOWN_INNER: usize = 4 << 10;
-/// The limit of objects that one call can reach. If there are more, all records are cleared.
+/// A call that reaches more memory ranges than this clears all records.
 const OBJECTS: usize = 512;
 
-/// Returns the name of a known function at an address. In the C library, one address can have
-/// several names, and variants for certain processors have none.
+/// Returns the name of the function at an address, if it is one of [`known_names`]. `dladdr` may
+/// return another name of the address, or none for a function variant for certain processors.
 fn known_at(function: usize) -> Option<&'static str> {
     static KNOWN: OnceLock<HashMap<usize, &'static str>> = OnceLock::new();
     let address = |name: &'static str| {
@@ -143,7 +143,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     Some(bytes)
 }
 
-/// Returns the unknown functions that were called, those that cleared the most records first.
+/// Returns the functions whose calls cleared records, sorted by `all`, then `bytes`, largest first.
 pub(crate) fn unknown() -> Vec<(String, Calls)> {
     let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
     let mut list: Vec<_> = calls

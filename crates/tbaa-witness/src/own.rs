@@ -1,9 +1,9 @@
 //! This library's copies of C library functions. They are hidden from the program.
 //!
-//! The program may define such a function itself, with instrumentation. If this library called that
-//! one, the program's code would run inside a check: the check would wait for itself, and the
+//! The program may define such a function itself, and instrument it. If this library called the
+//! program's function, the function's accesses would be checked inside another check, and the
 //! program would see calls that it did not make. The linker prefers these copies, also for Rust's
-//! standard library. For `-static`, `tbaa cc` hides them in the archive too.
+//! standard library. For `-static`, `tbaa cc` hides the copies in the static library too.
 //!
 //! Sources: the System V ABI for x86-64, `syscall(2)`, `asm/unistd_64.h`.
 

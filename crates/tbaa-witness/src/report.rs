@@ -1,6 +1,6 @@
-//! Writes reports: two accesses, and why their tags say that they cannot overlap. Reports are of
-//! one kind if their accesses have the same two tags. The first report of a kind is written at
-//! once, and later ones are only counted. A *site* is an access instruction.
+//! Writes reports: two accesses, and why their tags do not allow both. Reports with equal tags and
+//! equal [`Order`] are of one kind. The first report of a kind is written at once. Later ones are
+//! only counted, except with the option `all`. A *site* is an access instruction.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,13 +14,13 @@ use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::{blocks, log, memory};
 
-/// A cache of the last reported pairs, hashed by pair. It is read without a lock.
+/// A cache of pairs of sites for which [`report`] was called, hashed by pair. It needs no lock.
 static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
 /// True if this process called `fork`, or is a child of such a process.
 pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Reports two accesses, unless this pair of sites was reported before.
+/// Reports two accesses, unless this pair of sites was reported before or is suppressed.
 #[cold]
 pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
     // Another process may have written these bytes in between.
@@ -62,7 +62,6 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     }
 }
 
-/// Returns the text of a report.
 fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Registry) -> String {
     let mut out = String::new();
     let last = address.saturating_add(bytes.saturating_sub(1));
@@ -100,7 +99,7 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     if let Some(folder) = &options().repro {
         let (write, read) = if kind.order == Order::WriteRead { (a, b) } else { (b, a) };
         let what = match kind.order {
-            // LLVM reuses a constant value even without optimisation.
+            // LLVM merges reads of constant memory even without optimisation.
             Order::Constant => "none: of memory that is called constant".to_owned(),
             _ if !kind.rules.contains(&AliasRule::Llvm) => {
                 "none: LLVM itself keeps the two apart".to_owned()
@@ -118,8 +117,8 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     out
 }
 
-/// Returns whether a tag accesses a struct member of character type. That is a scalar called
-/// "omnipotent char" whose parent is the root.
+/// Returns whether a tag accesses a struct member of character type. A character type is called
+/// "omnipotent char", and its parent is a root.
 fn is_character(graph: &Graph, tag: TagId) -> bool {
     let Ok(tag) = graph.tag(tag) else { return false };
     let of_root = |ty| {
@@ -130,7 +129,7 @@ fn is_character(graph: &Graph, tag: TagId) -> bool {
     tag.base != tag.access && is_char && of_root(tag.access)
 }
 
-/// Writes a program that repeats both accesses. Returns a line that names its file.
+/// Writes a program that repeats both accesses. Returns its path, or why it could not be written.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
     let [write, read] = [write, read].map(|site| (site.tag, site.size, site.written()));

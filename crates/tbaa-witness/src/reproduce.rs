@@ -21,7 +21,7 @@ pub(crate) fn reproduce(graph: &Graph, write: RepeatedAccess, read: RepeatedAcce
     let bytes = |size: u64| size.clamp(1, MAX_BYTES);
     let (written, seen) = (bytes(write.1) * 8, bytes(read.1) * 8);
     let memory = bytes(write.1.max(read.1));
-    // This also works for two tags that are the same node, which do not contradict each other.
+    // Both tags may be the same node. Then the two accesses do not contradict each other.
     let (to, from) = (graph.tag_node(write.0), graph.tag_node(read.0));
     let nodes = write_two(graph, to, from);
     let ([stored, store_end], [loaded, load_end]) = (write.2, read.2);

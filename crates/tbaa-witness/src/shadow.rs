@@ -1,12 +1,12 @@
 //! Records the last accesses of each byte of the program.
 //!
-//! An access instruction is called a *site*. The *state* of a byte is the site that wrote it last
-//! and, with `reuse=1`, a site that has read it since. Each 4 bytes (a *granule*) have a 32-bit
-//! *cell*: the number of their states ([`crate::states`]), or 0 if nothing is recorded.
+//! An access instruction is called a *site*. The *state* of a byte is the site that wrote it last,
+//! and a site that has read it since, if recorded. Each 4 bytes (a *granule*) have a 32-bit *cell*:
+//! a number from [`crate::states`] that identifies the combination of their states, or 0 for none.
 //!
-//! Cells are atomic. A change that is cached takes no lock. If two threads access the same byte at
-//! once, the program has a race anyway. Two threads that access different bytes of a granule lose
-//! nothing, because a change to part of a granule is a compare-and-exchange.
+//! Cells are atomic. If a cell's next value is cached, no lock is taken. If two threads access the
+//! same byte at once, the program has a race anyway. If they access different bytes of a granule,
+//! both accesses are recorded, because an access to part of a granule is a compare-and-exchange.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -16,7 +16,7 @@ use crate::memory;
 use crate::states::{self, Event};
 
 /// True once the program has started a second thread. Before that, plain stores are used, which are
-/// five times as fast. Instrumented modules read it too.
+/// five times as fast. Instrumented modules read this flag too.
 #[unsafe(export_name = "__tbaa_witness_threaded")]
 pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 
@@ -55,9 +55,9 @@ fn granule(address: usize, mask: u8, event: Event) {
     }
 }
 
-/// Clears the cells of all granules that contain one of the bytes. Returns the number of bytes in
-/// granules that had records. If both granules of an 8-byte word have records, calls `visit` with
-/// the word's address before it clears them.
+/// Clears the cells of all granules that contain one of `size` bytes from `start`. Returns the
+/// number of bytes in granules that had records. If both granules of an 8-byte word have records,
+/// calls `visit` with the word's address before clearing them.
 pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
     let range = covered(start, size);
     let mut bytes = 0;
@@ -85,14 +85,13 @@ fn forget_word(word: usize, range: &Range<usize>, visit: &mut impl FnMut(usize))
     bytes
 }
 
-/// The number of bytes from which on whole pages of cells are returned to the system.
+/// If [`clear`] clears at least this many bytes, it returns whole pages of cells to the system.
 const GIVE_BACK: usize = 1 << 17;
 /// The number of the program's bytes whose cells fill one page.
 const SPAN: usize = memory::PAGE / size_of::<u32>() * GRANULE;
 
-/// Clears the cells of bytes that the program frees, if they are at least [`GIVE_BACK`] bytes, so
-/// that the cells' memory returns to the system. Smaller blocks are cleared when they are allocated
-/// again.
+/// Clears the cells of a block that the program frees, so that the cells' memory returns to the
+/// system. Blocks of less than [`GIVE_BACK`] bytes are cleared when they are allocated again.
 #[inline]
 pub(crate) fn give_back(address: usize, size: usize) {
     if size >= GIVE_BACK {
@@ -100,7 +99,7 @@ pub(crate) fn give_back(address: usize, size: usize) {
     }
 }
 
-/// Clears the records of exactly these bytes. Large ranges give whole pages back to the system.
+/// Clears the records of exactly these bytes. See [`GIVE_BACK`] for large ranges.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
     let Range { start: address, end } = covered(address, size);

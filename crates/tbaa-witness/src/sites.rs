@@ -58,7 +58,8 @@ impl Described {
         }
     }
 
-    /// Returns the words after the opcode and at the end of a `load` or `store` like this access.
+    /// Returns the words after the opcode and at the end of a `load` or `store` that is volatile or
+    /// atomic like this access. The ordering of an atomic one is always `unordered`.
     pub(crate) fn written(&self) -> [&'static str; 2] {
         let atomic = self.what.split(' ').nth(1) == Some("atomic");
         match (atomic, self.keeps()) {
@@ -70,7 +71,7 @@ impl Described {
     }
 }
 
-/// The accesses that LLVM does not move across an access, whatever their tags are.
+/// The accesses that LLVM does not move across an access, whatever the tags are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing,
@@ -80,7 +81,7 @@ pub(crate) enum Keeps {
     All,
 }
 
-/// The effects of a report's two accesses, in order. LLVM exploits the first variant most often.
+/// The effects of a report's earlier and later access. LLVM exploits the first variant most often.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
@@ -106,18 +107,15 @@ const NUMBER: u32 = PROMISED - 1;
 /// bit that is set if they may alias.
 static ANSWERS: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 
-/// True if a write over an earlier write is checked.
 static STORES: AtomicBool = AtomicBool::new(false);
 
-/// True if a write over an earlier read is checked.
 static READERS: AtomicBool = AtomicBool::new(false);
 
-/// True once a module has a tag that says that memory is constant.
 static CONSTANTS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
-/// The modules that have run so far.
+/// The instrumented modules that were added so far.
 pub(crate) struct Registry {
     /// The modules, ordered by their first site.
     modules: Vec<Known>,
@@ -126,8 +124,8 @@ pub(crate) struct Registry {
     /// For each tag and size, its kind.
     kinds: HashMap<(TagId, u64), u32>,
     list: Vec<(TagId, u64)>,
-    /// The cached results of modules, until a tag says that memory is constant. `None` stands for a
-    /// module that may be unloaded.
+    /// The caches of each module's sites; `None` for a module that may be unloaded. Empty after a
+    /// tag says that memory is constant.
     rows: Vec<Option<&'static [Row]>>,
 }
 
@@ -142,11 +140,10 @@ pub(crate) struct Tables {
 struct Known {
     first: Site,
     tables: Tables,
-    /// The tags, in the module's numbering.
+    /// The module's tags, indexed by the numbers in its tables.
     tags: Vec<TagId>,
 }
 
-/// Locks the registry.
 pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
     REGISTRY.take()
 }
@@ -165,7 +162,7 @@ impl Registry {
         }
     }
 
-    /// Adds a module. `tags` is the text of its tags. Returns its first site.
+    /// Adds a module. `tags` is the text of its tags. Returns its first site; `None` for an error.
     pub(crate) fn add(
         &mut self,
         tables: Tables,
@@ -244,7 +241,7 @@ impl Registry {
     }
 
     /// Returns whether two accesses are in one module, and whether they are in one function. A
-    /// header's function counts as part of every module that includes it.
+    /// function of a header counts as part of every module that contains an access of it.
     pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
         let has = |module: usize, site: &Described| {
             let known = &self.modules[module];
@@ -270,8 +267,8 @@ pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
     if bytes == 0 { tag.into() } else { Access::of_bytes(graph, tag, bytes) }
 }
 
-/// Returns whether an access is to one byte of a type that is a child of the root and the parent of
-/// other types, such as C's `char`.
+/// Returns whether an access is to one byte, and its base and access type are one type that is a
+/// child of a root and the parent of other types, such as C's `char`.
 fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     let is_top = |access| {
         let parent = graph.ty(access).parent();
@@ -328,12 +325,12 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
     a == b || kind(a) == kind(b)
 }
 
-/// Returns whether a write over an earlier write is reported.
+/// Returns whether a write over an earlier write is checked: the option `report_stores`.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
 }
 
-/// Returns whether a write over an earlier read is reported.
+/// Returns whether a write over an earlier read is checked: the option `reuse`.
 pub(crate) fn remembers_readers() -> bool {
     READERS.load(Relaxed)
 }

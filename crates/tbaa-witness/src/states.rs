@@ -1,18 +1,21 @@
 //! Numbers the states of a granule's bytes: each combination of states has one number.
 //!
 //! A *granule* is 4 bytes of the program. A *site* is an access instruction, and its *kind* a
-//! number for its tag and size. A byte's *state* is the site that wrote it last, and one that has
-//! read it since.
+//! number for its tag and size. A byte's *state* is the site that wrote it last, and a site that
+//! has read it since.
 //!
-//! Few combinations and changes occur. A change that has occurred before is found without a lock,
-//! in the site's cache or in one for all sites. For a new change, the rule is asked.
+//! A *change* is a number, a site and the bytes that the site accesses. Its result is a new number.
+//! Few combinations and changes occur. Earlier changes are cached for each site and in a table for
+//! all sites, which are read without a lock. A new change is checked by the alias rule.
 //!
-//! The low 14 bits of a number are its *class*, the rest an index in it. The class determines the
-//! kind of each byte's writer, not the site. This is enough to check a read, which does not change
-//! the state. A write is checked if a warning is possible or a tag says that memory is constant.
+//! The low 14 bits of a number are its *class*, the rest an index in the class. The class gives the
+//! kind of each byte's writer, but not the site. This is enough to check a read, which changes no
+//! state unless its tag says that memory is constant. A write is checked only with `reuse=1` or
+//! `report_stores=1`, if a warning is possible, or if any tag says that memory is constant.
 //!
-//! With `reuse=1` (a read and a later write are checked) readers are recorded too. Then a class is
-//! for the kinds of readers, not of writers, because a write can only contradict readers.
+//! With `reuse=1` (a write over bytes that were read is checked) readers are recorded too. Then the
+//! class gives the kind of each byte's reader instead. A read changes nothing if all these kinds
+//! are its own.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -54,9 +57,8 @@ struct State {
 type Granule = [State; GRANULE];
 
 impl State {
-    /// Returns the reader's kind for use in a class, with the flag [`CONTRADICTS`] if it
-    /// contradicts the writer, so that each such pair of sites is reported. `None` if the rule
-    /// cannot be asked.
+    /// Returns the reader's kind for use in a class. The flag [`CONTRADICTS`] is set if the reader
+    /// contradicts the writer. Returns `None` if a lock is not available.
     fn reader_kind(self) -> Option<u32> {
         let (writer, reader) = (sites::kind(self.writer), sites::kind(self.reader));
         let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader)?;
@@ -64,11 +66,11 @@ impl State {
     }
 }
 
-/// The flag for a reader's kind that contradicts the writer. Kinds do not use this bit.
+/// The flag in a reader's kind if the reader contradicts the writer. Kinds do not use this bit.
 const CONTRADICTS: u32 = 1 << 31;
 
-/// The class of further combinations once there are no free classes: nothing is known of it.
-/// `OTHER_CLASS + 1` is not the class of any combination.
+/// The class of all new combinations after every other class is in use. It determines no kinds.
+/// No combination has class `OTHER_CLASS + 1`, which is the inverse of an empty cache's value.
 const OTHER_CLASS: u32 = CLASS - 1;
 /// The largest number of combinations in a class. Changes to further ones are not recorded.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
@@ -76,7 +78,7 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 /// The number of sites in a combination: a writer and a reader for each byte.
 const WIDTH: usize = 2 * GRANULE;
 
-/// All combinations. Number 0 of class 0 means that nothing is recorded for the granule.
+/// All combinations. Number 0 (index 0 of class 0) means that nothing is recorded for the granule.
 #[derive(Default)]
 struct States {
     /// The combinations of each class, one after another. Each lists the writers of the bytes, then
@@ -108,11 +110,11 @@ pub(crate) struct Seen {
 pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
     [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CHANGES_BITS];
 
-/// The number of hash bits to shift out: 64 minus the table's bits.
+/// The number of hash bits to shift out: 64 minus the bits of an index into the part in use.
 #[unsafe(export_name = "__tbaa_witness_changes_shift")]
 pub(crate) static SHIFT: AtomicU64 = AtomicU64::new(64 - 10);
 
-/// Counts a new change, and doubles the table after as many as it has entries.
+/// Counts a new change. Doubles the used part of [`CHANGES`] after as many as the part's entries.
 fn count() {
     static NEW: AtomicU64 = AtomicU64::new(0);
     let bits = 64 - SHIFT.load(Relaxed);
@@ -127,11 +129,11 @@ fn count() {
 #[repr(C)]
 pub(crate) struct Row {
     /// For a read, a class that the read neither changes nor contradicts. For a write of
-    /// characters, the class in which all bytes have characters: the result is then
-    /// [`number`](Self::number).
+    /// characters, the class in which the writers of all bytes have the site's kind: the result is
+    /// then [`number`](Self::number).
     class: AtomicU32,
-    /// For a write, the number that results. For a read of part of a granule, the class that it
-    /// found first, and the position in the granule.
+    /// For a write, the number of a granule if the site wrote all its bytes. For a read of part of
+    /// a granule, another such class, the last one cached, and the position in the granule.
     number: AtomicU32,
     /// The number that results from a write of whole granules, not inverted. 0 if the result
     /// depends on the previous state.
@@ -205,7 +207,8 @@ impl Event {
         if !self.reads {
             return State { writer: self.site, reader: 0 };
         }
-        // A reader of constant memory stays, and so does one with this site's tag and size.
+        // A recorded reader of constant memory stays. Any other is replaced by a reader of constant
+        // memory or, with `reuse=1`, by a reader with another tag or size.
         let stays = sites::is_constant(state.reader)
             || !sites::is_constant(self.site)
                 && (!sites::remembers_readers()
@@ -213,8 +216,8 @@ impl Event {
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
-    /// Reports the contradictions between this access and earlier ones to bytes with one state.
-    /// Returns whether there are none; `None` if the rule cannot be asked.
+    /// Reports the contradictions between this access and the accesses in `state`, the state of
+    /// `bytes` bytes. Returns whether there are none; `None` if a lock is not available.
     fn check(self, state: State, address: usize, bytes: usize) -> Option<bool> {
         let check = |order, first| {
             if first == 0 {
@@ -238,8 +241,7 @@ impl Event {
     }
 
     /// Caches a change in the site's entries: a read that leaves a whole class unchanged, or a
-    /// write of part of a granule. Accesses to part of a granule use one entry for each position in
-    /// it.
+    /// write of part of a granule. Accesses to part of a granule use one entry for each position.
     fn remember(self, old: u32, mask: u8, new: u32) {
         let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
         let (key, by) = if self.reads { (class, class) } else { (!old, index) };
@@ -256,7 +258,7 @@ impl Event {
         let Some(entries) = self.row.entries() else { return };
         let first = self.row.class.load(Relaxed);
         if is_new && self.reads && first != 0 {
-            // The class in the cache becomes one of several.
+            // The class in `Row::class` gets entries too.
             (0..GRANULE as u32).step_by(self.unit.into()).for_each(|part| {
                 entries[place(first, part)].store(first.into(), Relaxed);
             });
@@ -294,14 +296,14 @@ impl Event {
 }
 
 impl Event {
-    /// Returns the number of this access's bytes, from `from` on, whose earlier access has the tag
-    /// and size of `first`, so that one report is enough for all.
+    /// Returns how many consecutive bytes of this access, from `from` on, have an earlier access
+    /// with the tag and size of `first`, so that one report is enough for all.
     fn overlap(self, order: Order, first: Site, from: usize) -> usize {
         let is = |state: &State| match order {
             Order::ReadWrite | Order::Constant => sites::same_kind(state.reader, first),
             Order::WriteRead | Order::WriteWrite => sites::same_kind(state.writer, first),
         };
-        // An access that covers only part of this granule ends in it.
+        // If `from` is inside a granule, the access or the run of equal states ends there.
         let most = if from.is_multiple_of(GRANULE) { usize::from(self.more) } else { 0 };
         let mut bytes = 0;
         while bytes < most {
@@ -318,8 +320,8 @@ impl Event {
     }
 }
 
-/// Reports two accesses to the same bytes if the rule says that they do not alias. Returns whether
-/// the rule allows them; `None` if it cannot be asked.
+/// Reports two accesses to the same bytes if the alias rule says that they do not alias, or if the
+/// first reads constant memory. Returns true if not; `None` if a lock is not available.
 #[inline]
 fn judge(
     order: Order,
@@ -434,7 +436,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
         kind == 0 || sites::may_alias(kind, sites::kind(event.site)) == Some(true)
     };
     let of_class = alike && event.reads && !readers && kinds.iter().all(agrees_with);
-    // A read that has found only one class needs no entries.
+    // A site that has read granules of only one class needs no entries.
     let is_first = of_class && event.row.class.load(Relaxed) == 0;
     if (alike || !event.reads) && !(is_first && event.row.entries.load(Relaxed) == 0) {
         event.remember(old, mask, new);
@@ -445,9 +447,10 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// If `site` writes characters and the granule held nothing else, makes it the writer of all bytes.
-/// If there are other types, removes the characters: only a pointer contradicts a character, and it
-/// fills the granule. Otherwise text would have a combination for every four writers.
+/// If `site` writes characters and the granule had no other states, makes `site` the writer of all
+/// bytes. Without this, text would have a combination for every four writers. If the granule has
+/// other states, removes the writers of characters from it. This loses no report: of clang's types,
+/// only vtable pointers contradict characters, and they fill whole granules.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));
@@ -463,17 +466,16 @@ fn together(before: &Granule, granule: &mut Granule, site: Site) {
 /// The number of changes that were not recorded because a class was full.
 static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of changes that were not recorded because a class was full.
 pub(crate) fn forgotten() -> u64 {
     FORGOTTEN.load(Relaxed)
 }
 
-/// Returns how many pairs of kinds were compared because they accessed the same bytes.
+/// Returns how many pairs of kinds were compared because their sites accessed the same bytes.
 pub(crate) fn met() -> usize {
     with(|states| states.met.len()).unwrap_or(0)
 }
 
-/// Calls `act` with the table. Returns `None` if the lock is not available.
+/// Calls `act` with all combinations. Returns `None` if the lock is not available.
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
@@ -496,7 +498,7 @@ impl States {
         std::array::from_fn(|at| State { writer: site(at), reader: site(at + GRANULE) })
     }
 
-    /// Returns the class for these kinds of writers or readers, a new one if necessary.
+    /// Returns the class for these kinds: a new one if necessary, [`OTHER_CLASS`] if none is free.
     fn class(&mut self, kinds: [u32; GRANULE]) -> u32 {
         let next = self.classes.len() as u32;
         if next < OTHER_CLASS {
@@ -506,8 +508,8 @@ impl States {
         }
     }
 
-    /// Returns the number of a combination, whose class has these kinds; `None` if the class is
-    /// full.
+    /// Returns the number of a combination. If it is new, adds it to the class for `kinds`. Returns
+    /// `None` if the class is full.
     fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
         let hash = self.hasher.hash_one(granule);
         if let Some(number) = self.numbers.find(hash, |&number| self.granule(number) == *granule) {

@@ -20,7 +20,7 @@ pub(crate) struct Frame {
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// The file's name and the offset in it: `prog+0x11a5`.
+    /// The program or library, and the offset in it: `prog+0x11a5`. The address if none is known.
     pub(crate) place: String,
 }
 
@@ -45,7 +45,7 @@ fn resolve(address: usize) -> Vec<Frame> {
         return vec![plain];
     }
     let mut found = Vec::new();
-    // The crate expects a return address, and looks up the byte before it.
+    // The crate `backtrace` expects a return address, and looks up the byte before it.
     let at = std::ptr::without_provenance_mut(address.wrapping_add(1));
     // SAFETY: this thread holds the lock of `KNOWN`, so no other thread calls this.
     unsafe {
@@ -124,12 +124,13 @@ pub(crate) fn is_entry(function: usize) -> bool {
     }
 }
 
-/// Returns the symbol name of the function that begins at an address, if it has one.
+/// Returns the name of the symbol at an address, or else the function of its outermost [`Frame`].
 pub(crate) fn linked_name(function: usize) -> Option<String> {
     linked(function).0.or_else(|| Some(frames(function).pop()?.function))
 }
 
-/// Returns the variable at an address, or else the file that contains the address.
+/// Returns the variable at an address, if known, and the program or library that contains the
+/// address, with the offset; `None` if there is neither.
 pub(crate) fn variable(address: usize) -> Option<String> {
     let (name, file, offset) = linked(address);
     (!file.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! Determines the base type, access type and offset of the tag for a path.
+//! Determines the base type, access type, offset and size of the tag for a path.
 
 use super::{AccessInfo, Policy, TaggedTypes};
 use crate::declare::DeclId;
@@ -55,7 +55,7 @@ impl TaggedTypes {
             container = ty;
         }
         match (access, self.types.kind(resolved.end())) {
-            // A copy of a whole record has the record's type, wherever the record is.
+            // A copy of a whole record has the record as its base type, even inside another record.
             (AccessInfo::Ordinary { .. } | AccessInfo::MayAlias { .. }, DeclKind::Record(_)) => {
                 self.bare(resolved.end())
             }
@@ -63,7 +63,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns an access to a whole object of a type, without a base type around it.
+    /// Returns an access to all bytes of `ty`, with `ty` as its base type and access type.
     fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {
@@ -87,7 +87,7 @@ impl TaggedTypes {
             return AccessInfo::MayAlias { size: Size::Unknown };
         };
         if field.base {
-            // A cast to a base class begins a new base type.
+            // clang casts to the base class, so the base class is the new base type.
             return self.bare(field.ty);
         }
         if of.may_alias || of.union || vector {
@@ -99,7 +99,8 @@ impl TaggedTypes {
         AccessInfo::Ordinary { base, ty: field.ty, offset, size }
     }
 
-    /// Determines the access under policy `rfc`: its base is the outermost object that contains it.
+    /// Determines the access under policy `rfc`. Its base type is the path's first type or, if the
+    /// path has pointers, the last pointer's target. For an array, it is the type of the elements.
     fn rfc_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut base = resolved.start;
         let mut ty = resolved.start;

@@ -10,7 +10,7 @@ use tbaa_types::demangle::demangled;
 
 /// clang's name for the type that may alias everything.
 const CHAR: &str = "omnipotent char";
-/// The limit of nesting, many times that of real structs.
+/// The largest number of nested members, of pointers in a type, and of ancestors of a type.
 const DEEPEST: usize = 1 << 10;
 
 impl TaggedTypes {
@@ -20,8 +20,8 @@ impl TaggedTypes {
     /// An access to a member of a declared struct becomes an access to that member. Any other
     /// access gets a tag for a scalar type: clang's access type if it is declared, else its nearest
     /// declared ancestor, which can be `char`. So the new tag may alias everything that clang's tag
-    /// may alias. Returns `None` for a tag that is malformed or not under clang's root: the access
-    /// must stay untagged.
+    /// may alias. Returns `None`, and the access must stay untagged, if the tag is malformed, has
+    /// another root than clang's, or has neither a declared access type nor a declared ancestor.
     ///
     /// Structs are identified by name. Two structs with the same name must be the same.
     ///
@@ -75,11 +75,11 @@ impl TaggedTypes {
             let ours = self.node_of(graph, resolved.end())?;
             let equal = base == access
                 || ours.is_some_and(|ours| graph.ty(ours).name() == clang.ty(access).name());
-            // clang writes `char` for types that it does not know. It fits any type.
+            // clang writes `char` for types that have no node of their own. `char` fits any type.
             let vague = name(access) == Some(CHAR);
             let size = name(access).and_then(|name| self.scalar_named(name));
             let size = size.and_then(|ty| self.types.size_of(ty));
-            // Accept a type and its ancestor, such as a pointer to a struct and one to `void`.
+            // Accept an ancestor or descendant of equal size: `void *` for a pointer to a struct.
             let alike = ours.is_some_and(|ours| {
                 (stands_below(graph, ours, clang, access)
                     || stands_below(clang, access, graph, ours))
@@ -98,7 +98,7 @@ impl TaggedTypes {
                 return Ok(Some(tag));
             }
         }
-        // Use the nearest ancestor that is declared.
+        // Use the access type or its nearest ancestor that is declared.
         let above = std::iter::successors(Some(access), |&ty| clang.ty(ty).parent());
         for ty in above.take(DEEPEST) {
             if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
@@ -153,8 +153,8 @@ impl TaggedTypes {
         self.types.ty(&format!("{pointee} {}", "*".repeat(depth))).ok()
     }
 
-    /// Returns the innermost member that starts at an offset in a struct, or the whole struct if
-    /// `whole`. Returns `None` if the member is in a union or is a bit-field.
+    /// Returns the path to the innermost member that starts at `offset` in `record`, or to `record`
+    /// if `whole`. Returns `None` if there is no such member outside unions and bit-fields.
     fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<ResolvedPath> {
         let mut resolved =
             ResolvedPath { volatile: false, immutable: false, start: record, steps: Vec::new() };
@@ -185,7 +185,7 @@ impl TaggedTypes {
     }
 }
 
-/// Returns whether a scalar of `graph` has an ancestor with the name of `above`, a type of
+/// Returns whether `ty`, a type of `graph`, has an ancestor with the name of `above`, a type of
 /// `others`. Returns false if `above` is `char`, which is an ancestor of all scalars.
 fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
     let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {

@@ -6,12 +6,12 @@ use crate::declare::{DeclId, DeclareError};
 use crate::extent::Size;
 use crate::graph::{CopyEntry, CopyId, Graph};
 
-/// The largest number of entries in a node, which lists members one by one.
+/// The largest number of entries in a `tbaa.struct` node.
 const LONGEST: usize = 1 << 16;
 
 impl TaggedTypes {
-    /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a whole
-    /// struct and uses this node instead. Returns `None` if clang writes neither for such a copy.
+    /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a
+    /// whole struct. Returns `None` for a flexible array member or more than 65,536 entries.
     ///
     /// # Errors
     ///
@@ -35,15 +35,16 @@ impl TaggedTypes {
         Ok(Some(graph.builder().struct_copy(&entries)?))
     }
 
-    /// Returns the offset, size and type of each scalar, array and union in a type, in ascending
-    /// order. Returns `None` if the type has a flexible array or more than [`LONGEST`] such parts.
+    /// Returns the offset, size and type of each scalar, array, union and group of bit-fields in a
+    /// type, in order of their offsets. The type is `char` for unions, bit-fields and the bytes of
+    /// may-alias members. Returns `None` for a flexible array or more than [`LONGEST`] entries.
     ///
     /// clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
         let types = &self.types;
         let char = types.char();
         let mut parts = Vec::new();
-        // The records that contain the current member: type, offset, next member, may-alias flag.
+        // The types to visit, innermost last: type, offset, index of next member, may-alias flag.
         let mut stack = vec![(ty, 0_u64, 0, types.may_alias(ty))];
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);

@@ -12,15 +12,15 @@ use crate::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 
-/// The way in which declared types become TBAA metadata.
+/// Determines which TBAA metadata is made for declared types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Policy {
-    /// The old format, as clang 22 writes it. LLVM understands it best, and the module can be
-    /// linked with C. Members of unions and arrays in structs have the type `char`. Bit-fields have
-    /// no tag.
+    /// The old format, as clang 22 writes it, so the module can be linked with modules from clang.
+    /// Accesses to members of unions have the tag of `char`. Accesses to array elements have a tag
+    /// without the struct that contains the array. Bit-fields have no tag.
     #[default]
     Clang,
     /// The size-aware format of the RFC of 2017. A union is a type with overlapping members, for
@@ -62,19 +62,19 @@ pub struct Place {
     pub offset: u64,
     /// The bits, if the path ends at a bit-field.
     pub bits: Option<BitRange>,
-    /// The size of the type in bytes; 0 for a flexible array.
+    /// The size of the type in bytes; 0 for a flexible array and for a type without a size.
     pub size: u64,
     /// The largest number of bytes that an access may touch: the size of the type, or of a
     /// bit-field's storage unit. Unknown if the type contains a flexible array.
     pub extent: Size,
     /// The largest number of bytes of consecutive elements that one access may touch, such as a
-    /// fill of an array. For an array's element, the bytes to the array's end. Unknown behind a
-    /// pointer and for a type alone. For other members, the same as `extent`.
+    /// fill of an array. For an array's element, the bytes to the array's end. Unknown if the path
+    /// ends at a pointer's target or is only a type. For other members, the same as `extent`.
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
-    /// False if `align` is 1 because the alignment is unknown. This holds for a scalar of alignment
-    /// 1 other than `char`, such as a [region](Declarations::region) of bytes.
+    /// False if `align` is 1 and the type is a scalar of alignment 1 other than `char`, such as a
+    /// [region](Declarations::region) of bytes: its true alignment is then unknown.
     pub aligned: bool,
     /// True if the type of the accessed memory is a pointer.
     pub pointer: bool,
@@ -121,7 +121,7 @@ pub struct TaggedTypes {
     types: Declarations,
     policy: Policy,
     root: Option<TypeId>,
-    /// The node of each type, by the index of its [`DeclId`]; `Some(None)` if it has no node.
+    /// Each type's node, by [`DeclId::index`]: `None` if not made yet, `Some(None)` if it has none.
     nodes: Vec<Option<Option<TypeId>>>,
     /// The nodes of `void *`, `void **`, ...
     any_pointers: Vec<TypeId>,
@@ -147,8 +147,8 @@ enum AccessInfo {
 }
 
 impl Place {
-    /// Returns whether an access of this size touches only this memory: it ends inside it, or
-    /// touches whole consecutive elements.
+    /// Returns whether an access of `size` bytes fits: it touches at most [`Place::extent`] bytes,
+    /// or whole consecutive elements in [`Place::run`].
     pub fn fits(&self, size: impl Into<Size>) -> bool {
         let size = size.into();
         // An unknown number of bytes is a number of whole elements only if an element has one byte.
@@ -221,7 +221,7 @@ impl TaggedTypes {
     }
 
     /// Returns an access of `size` bytes to a path. The size may be larger than that of the path's
-    /// type, for a vector that begins there. Pass [`Size::Unknown`] if only the run time knows it.
+    /// type, for a vector that begins there. Pass [`Size::Unknown`] if only run time determines it.
     ///
     /// For consecutive whole elements, such as a fill of an array, use the element's tag without a
     /// size ([`Place::run`]). The bytes after an object of the path's first type may have any type,
@@ -242,8 +242,8 @@ impl TaggedTypes {
         self.widened(graph, tag.map_err(untagged)?.into(), resolved.end(), size.into())
     }
 
-    /// Does the same as [`TaggedTypes::sized`] for a resolved path. If it has no tag, the access
-    /// has none either.
+    /// Does the same as [`TaggedTypes::sized`] for a resolved path. If that has no tag, the access
+    /// has none either, unless policy `clang` gives it the tag of `char` because of its size.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl TaggedTypes {
         self.widened(graph, place.tag.into(), place.ty, size.into())
     }
 
-    /// Returns an access with its own size, given the access to a whole `ty`.
+    /// Returns an access of `size` bytes, given the access `access` to a whole `ty`.
     fn widened(
         &mut self,
         graph: &mut Graph,
@@ -274,7 +274,7 @@ impl TaggedTypes {
         if self.types.extent_of(ty).covers(size) {
             return Ok(access);
         }
-        // Old-format nodes record neither sizes nor arrays, so only `char` is correct.
+        // Old-format tags have no sizes, so only the tag of `char` covers the bytes after `ty`.
         let char = self.tag_of(graph, &AccessInfo::MayAlias { size }, false)?;
         Ok(char.map_or(access, Access::from))
     }
@@ -345,8 +345,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the node that stands for a type in the fields of other types. Returns `None` if
-    /// there is none, for instance for an empty struct in the old format.
+    /// Returns the type node to which fields of type `ty` refer. Returns `None` if there is none,
+    /// for instance for an empty struct in the old format.
     ///
     /// # Errors
     ///

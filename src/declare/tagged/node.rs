@@ -8,8 +8,8 @@ use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
 impl Declarations {
-    /// Returns the first byte and the size of a bit-field's storage unit. The unit contains all
-    /// adjacent bit-fields. A bit-field of width 0 or another member ends it.
+    /// Returns the offset and size in bytes of a bit-field's storage unit. The unit contains all
+    /// adjacent bit-fields, up to a bit-field of width 0 or a member that is not a bit-field.
     ///
     /// C11 section 3.14, "memory location".
     pub(in crate::declare) fn unit(&self, record: &RecordDecl, index: usize) -> (u64, u64) {
@@ -59,7 +59,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the node of a type. The nodes that it refers to are made first.
+    /// Returns the node of a type, if it has one. First makes the nodes to which that node refers.
     pub(super) fn node_of(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>> {
         let wanted = self.representative(ty);
         // Types whose nodes are being made, innermost last, each with the index of its next part.
@@ -81,7 +81,7 @@ impl TaggedTypes {
         Ok(self.made(wanted))
     }
 
-    /// Returns the node of a type, which is made already.
+    /// Returns the node of a type, if it is made already and the type has one.
     fn made(&self, ty: DeclId) -> Option<TypeId> {
         self.known(ty).flatten()
     }
@@ -90,7 +90,7 @@ impl TaggedTypes {
         self.nodes.get(ty.index()).copied().flatten()
     }
 
-    /// Returns the type with index `next` whose node must be made before that of `ty`.
+    /// Returns the type at index `next` among those whose nodes must be made before that of `ty`.
     fn part(&self, ty: DeclId, next: usize) -> Option<DeclId> {
         let part = match self.types.kind(ty) {
             DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
@@ -107,7 +107,7 @@ impl TaggedTypes {
         part.map(|part| self.representative(part))
     }
 
-    /// Makes the node of a type, whose parts have nodes already.
+    /// Makes the node of a type. The nodes of all types that `part` returns for it must exist.
     fn make(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
         let size = self.types.size_of(ty).unwrap_or(0);
         let char = self.made(self.types.char());
@@ -172,7 +172,7 @@ impl TaggedTypes {
         self.scalar(graph, &format!("p{depth} {name}"), any, self.types.target.pointer.0)
     }
 
-    /// Returns the node of `void *`, `void **`, ... clang: `CodeGenTBAA::getAnyPtr`.
+    /// Returns the node of `void` with `depth` asterisks. clang: `CodeGenTBAA::getAnyPtr`.
     fn any_pointer(&mut self, graph: &mut Graph, depth: usize) -> Result<TypeId, DeclareError> {
         while self.any_pointers.len() < depth {
             let (name, parent) = match self.any_pointers.last() {
@@ -190,7 +190,7 @@ impl TaggedTypes {
         Ok(self.any_pointers[depth - 1])
     }
 
-    /// Makes a size-aware node that has only `len` elements of one type.
+    /// Makes a size-aware node whose only field is an array of `len` elements.
     fn pack(
         &mut self,
         graph: &mut Graph,

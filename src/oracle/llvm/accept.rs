@@ -1,18 +1,19 @@
 //! Decides whether LLVM's verifier accepts a tag, without following every path to its end.
 //!
 //! The verifier walks from a tag's base type to the access type, or in the old format to the root.
-//! A *cursor* is a type and offset on such a walk. From a known cursor on, every walk is the same,
-//! so the conditions of the verifier there ([`Rest`]) are computed only once per cursor.
+//! A *cursor* is a type and offset on such a walk, and is *known* if the index has it. All walks
+//! that reach a cursor continue in the same way, so the conditions of the verifier from there on
+//! ([`Rest`]) are computed only once per cursor.
 //!
-//! The verifier also rejects a walk that visits a type twice. This cannot happen if each type was
-//! added before the type that led to it. Conditions are only used if that holds.
+//! The verifier also rejects a walk that visits a type twice. This cannot happen if each type on
+//! the walk was added before the preceding type. Conditions are only used if that holds.
 
 use crate::graph::{Format, Graph, Shape, TagId};
 use crate::oracle::index::Index;
 use crate::wellformed::{Verdicts, Width, check_operands, comes_to, is_scalar};
 
 /// The largest number of types on a path before the first known cursor. Longer paths are left to
-/// the verifier, which caches its results. The index caches nothing for a rejected tag.
+/// the verifier, which, unlike the index, caches results for rejected tags too.
 const NEAR: usize = 64;
 
 #[derive(Clone, Debug, Default)]
@@ -26,7 +27,7 @@ pub(super) struct Acceptance {
 /// end with a size-aware scalar or a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
-    /// None, except that the offset is 0 at scalars.
+    /// No condition. (The offset must be 0 at scalars, but every known cursor satisfies that.)
     Nothing,
     /// The offset must be an integer with this many bits.
     Bits(u8),
@@ -85,7 +86,8 @@ impl Acceptance {
         None
     }
 
-    /// Computes the conditions of new cursors. A cursor comes later than the ones that it leads to.
+    /// Computes the conditions of new cursors. A cursor is numbered after those that follow on its
+    /// walk, so their conditions are known.
     fn extend(&mut self, graph: &Graph, index: &Index) {
         for cursor in self.rests.len() as u32..index.walks.forest.len() as u32 {
             let rest = self.rest(graph, index, cursor);

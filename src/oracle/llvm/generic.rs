@@ -1,8 +1,9 @@
 //! Computes the most generic tag of two: the tag that LLVM uses when it merges two accesses.
 //!
-//! A tag's *walk* visits types from its base type on; a *cursor* is a type and offset on it. Each
-//! type on a walk is older than the one before, so the least common ancestor of the accessed types
-//! is the oldest of the two and the first type on both walks. At most one visits both base types.
+//! A tag's *walk* visits types from its base type on. Its *cursor* is its base type and offset. A
+//! tag is *regular* if its walk reaches the scalar that it accesses. Each type on a walk was added
+//! before the preceding one. So the least common ancestor of the accessed types is the oldest of
+//! three: these two types, and the first type that is on both walks.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
@@ -10,19 +11,19 @@ use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
 /// Returns the result of LLVM's algorithm (`mod.rs`), apart from immutability, for two different
-/// regular tags (see `index.rs`) of one root that may alias. `at_a` and `at_b` are their cursors.
+/// regular tags of one root that may alias. `at_a` and `at_b` are their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
     [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
 ) -> Option<Tag> {
     let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
-    // One cursor is on the walk of the other, and so was added before it.
+    // One cursor is on the walk that begins at the other, and so was added before the other.
     let met = at_a.min(at_b);
     let common = index.walks.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
     let covers = |at, access| index.walks.ty(at) == access && access == common;
-    // In the old format, a walk continues from the accessed type to its ancestors.
+    // In LLVM, only the walk of an old-format tag continues above the accessed type.
     let old = whole.is_none_or(|whole| whole.format == Format::Old);
     let meets = |access, other| met == other && (old || index.walks.ty(other) >= access);
     if covers(at_a, access_a) {
@@ -68,7 +69,7 @@ fn access(graph: &Graph, tag: TagId) -> Option<u32> {
 pub(super) fn whole(graph: &Graph, ty: NodeId) -> Option<Tag> {
     let shape = Shape::of(graph, ty);
     let (base, access) = (TypeId(ty), TypeId(ty));
-    // LLVM also writes this number as the size.
+    // LLVM too writes `u64::MAX` as the size.
     let size = (shape.format == Format::New).then_some(Size::Bytes(u64::MAX));
     let whole = Tag { base, access, offset: 0, size, immutable: false, format: shape.format };
     (!shape.is_root()).then_some(whole)

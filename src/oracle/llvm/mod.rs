@@ -35,7 +35,7 @@ impl Rule for Llvm {
         index.decide(a.tag?.index, b.tag?.index)
     }
 
-    /// Nothing is left to compute: the index has the base type of each tag for which it decides.
+    /// Returns `None`: [`Index::decide`] has already compared all base types that are known.
     fn by_base(&self, _: &Index, _: (Access, Access), _: &mut u64) -> Option<bool> {
         None
     }
@@ -85,13 +85,14 @@ impl Rule for Llvm {
 enum Match {
     Same,
     DifferentRoots,
-    /// All other cases, as `clause` says. `common` is the least common ancestor.
+    /// All other cases, as `clause` says. `common` is the access types' least common ancestor.
     Common {
         common: NodeId,
         clause: Clause,
     },
-    /// The walk from one base type reaches the base type of this tag, at the tag's offset or with
-    /// one of the accesses to that whole object. LLVM treats this tag as the more generic one.
+    /// Following the fields from the other tag's base type leads to this tag's base type, either at
+    /// this tag's offset, or while one of the tags accesses the whole of this type. LLVM treats
+    /// this tag as the more generic one.
     Meets(TagId),
 }
 
@@ -157,7 +158,7 @@ fn match_in_order(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Result<Match, C
     Some(decide())
 }
 
-/// Runs LLVM's `mayBeAccessToSubobjectOf`, which walks from the base type of the tag `base`.
+/// Runs LLVM's `mayBeAccessToSubobjectOf`, which follows the fields from the base type of `base`.
 fn subobject(
     graph: &Graph,
     base: &TagParts,
@@ -184,7 +185,7 @@ fn subobject(
         }
         match step(graph, ty, &mut offset)? {
             Some(next) => ty = next,
-            // The old format does not distinguish fields from parents, so the walk continues up to
+            // The old format does not distinguish fields from parents, so the loop continues up to
             // the root and ends there.
             None if size_aware => return Err(Crash),
             None => return Ok(None),

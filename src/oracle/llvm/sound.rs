@@ -1,5 +1,5 @@
 //! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits a type
-//! twice: four conditions for each order of the tags. `index.rs` defines *regular* tags.
+//! twice. A *regular* tag accesses the scalar that the walk from its base type leads to.
 
 use super::tables::Llvm;
 use crate::graph::TagId;
@@ -8,7 +8,7 @@ use crate::oracle::index::{Index, Role};
 use crate::oracle::types::{TypeIndex, Types};
 
 /// Decides a query about two tags, at least one of which is not regular. Returns `None` if a base
-/// type may be unsound or the roots differ.
+/// type may be unsound or the roots differ, and else `Meets` for *may* and `Unrelated` for *no*.
 pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;
@@ -54,7 +54,8 @@ impl SizedTag {
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
-        // All ancestors of the type that a regular tag accesses are scalars, so none needs a test.
+        // If `other.access` is `None`, `other` accesses a scalar, and this tag is not regular: it
+        // accesses an aggregate, which is not an ancestor of any scalar.
         let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));
         if self.is_whole() && below {
             return true;

@@ -8,7 +8,8 @@ use crate::table::HashMap;
 pub(super) struct Crash;
 
 /// Moves from a type to its last field that begins at or before `offset`, and makes `offset`
-/// relative to that field. Returns `None` if the type leads nowhere.
+/// relative to that field. An old-format scalar leads to its parent, with the same offset. Returns
+/// `None` for a root or a size-aware scalar.
 ///
 /// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {

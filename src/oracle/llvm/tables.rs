@@ -7,20 +7,21 @@
 //!
 //! - *A tag of a whole scalar aliases tags of its descendants.* Their walks continue up to it.
 //! - *A walk that reaches the other tag's base type at that tag's offset* is at that tag's cursor.
-//!   At another offset, LLVM answers no, and neither cursor is on the other walk: that walk would
-//!   visit the base type twice, which the verifier rejects. A base type that is accessed as a
-//!   whole, by either tag, is a scalar, which the verifier accepts only at offset 0.
+//!   At another offset, LLVM answers no, and neither cursor is on the other tag's walk: the
+//!   verifier rejects a walk that visits a type twice. A base type that is accessed as a whole, by
+//!   either tag, is a scalar, which the verifier accepts only at offset 0.
 //!
-//! In the old format, a walk continues above the scalar, because fields and parents look the same.
+//! In the old format, LLVM's walk continues above the scalar, as fields and parents look the same.
 //!
-//! The *definition* (LLVM's algorithm, `mod.rs`) decides for tags that access **aggregates**. It
-//! answers `MayAlias` only if a base type is inside the other or inside a type that the other's
-//! ancestors contain: the walk from one base type reaches the other, the accessed type contains the
-//! other, or a whole access covers a descendant.
+//! All other accepted tags have the role *other*: the *definition* (LLVM's algorithm, `mod.rs`)
+//! decides. For tags that access **aggregates**, it answers `MayAlias` only if the walk from one
+//! base type reaches the other base type, an access type contains the other's base type, or an
+//! access to a whole base type is to an ancestor of the other's access type. So base types can
+//! exclude an alias.
 //!
-//! For **the rest**, a base type alone decides nothing: tags whose walk ends at a scalar that they
-//! do not access (LLVM crashes on them), tags with parents that are not scalars or with unsound
-//! types, and tags that were added when their root had types of both formats.
+//! For **the rest**, base types decide nothing: tags whose walk ends at a scalar that they do not
+//! access (LLVM crashes on them), tags with parents that are not scalars or with unsound types, and
+//! tags that were added when their root had types of both formats.
 
 use super::accept::Acceptance;
 use super::steps::step;
@@ -53,12 +54,12 @@ impl Llvm {
             return index.push_rejected();
         }
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
-            // The size-aware parents form a cycle, which the verifier does not detect. No other
-            // access type is known to share an ancestor with this one.
+            // The size-aware parents form a cycle, which the verifier does not detect. So the
+            // access type counts as its own root, and the tag may alias tags of all other roots.
             return self.push_other(index, parts.access.index, None);
         };
-        // If a root has types of both formats, our walks may reach types that LLVM's do not. Tags
-        // that were added before the second format reach types of only one.
+        // If a root has types of both formats, walks in the index may reach types that LLVM's do
+        // not. But tags that were added before the second format reach types of only one format.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);
@@ -100,7 +101,7 @@ impl Llvm {
         {
             return false;
         }
-        // A field at the start of the access type does not matter: the walk must only get here.
+        // The walk must reach the cursor `end`, but need not continue inside the access type.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -125,7 +126,7 @@ impl Llvm {
     }
 
     /// Adds cursors from `start` on, until one is known or the walk ends. Returns the first cursor,
-    /// or `None` if `next` cannot continue.
+    /// or `None` if `next` cannot continue or the walk is too long.
     fn add_walk(
         &mut self,
         graph: &Graph,
@@ -156,7 +157,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     Some(Some((next, offset)))
 }
 
-/// Returns the type and offset that follow in the new format: down to a scalar, then up.
+/// Returns what follows on a new-format walk: down to a scalar, then up through its ancestors.
 fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {

@@ -7,7 +7,7 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// An access whose tag is well formed and has only sound types.
+/// An access whose tag has only sound types: well formed, of one format and not recursive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     pub(super) base: TypeIndex,
@@ -19,7 +19,7 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// Reads an access. Fails with the reason if nothing is known about the access.
+    /// Reads an access. Fails if its tag is missing, foreign or malformed.
     pub(super) fn new(types: &Types, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
         let tag = access.tag.ok_or(Clause::NoTag)?;
         if !graph.owns_tag(tag) {
@@ -41,7 +41,7 @@ impl Resolved {
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
-    /// Reads a regular tag, given its cursor: the base type and offset at which its path begins.
+    /// Reads a *regular* tag, which has only one path. The cursor has its base type and offset.
     pub(super) fn regular(
         graph: &Graph,
         index: &Index,
@@ -67,7 +67,7 @@ impl Resolved {
         self.base == self.access
     }
 
-    /// Returns whether a path that ends at `ty` ends at an object of this access's base type.
+    /// Returns whether `ty` is the base type or, if the access is to the whole of it, a descendant.
     pub(super) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
         ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
     }

@@ -20,7 +20,6 @@ pub(super) struct PathArena {
 }
 
 impl PathArena {
-    /// Returns an arena that stores steps if `asked` is true.
     pub(super) fn new(asked: bool) -> PathArena {
         PathArena { steps: Vec::new(), asked }
     }

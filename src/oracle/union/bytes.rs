@@ -1,8 +1,8 @@
 //! The bytes of a size-aware access, as byte patterns relative to the start of its base type.
 //!
-//! If the base type of one access contains that of the other, the bytes of the former (outer) may
-//! extend past the end of its base type: no object inside extends further, so this changes no
-//! answer. The bytes of the inner access must end with its base type, since other objects follow.
+//! If the base type of one access (the *outer*) contains that of the other (the *inner*), the bytes
+//! of the outer need not be cut at the end of its base type: no object inside extends further. The
+//! bytes of the inner must be cut at the end of its base type, because other objects may follow.
 
 use super::access::Resolved;
 use super::denoted::Denoted;
@@ -12,7 +12,7 @@ use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::Types;
 
 /// Returns the bytes of each path of an access, without cutting them at the end of its base type.
-/// Returns nothing if the access touches no bytes.
+/// Returns an empty list if the access touches no bytes.
 pub(super) fn uncut(types: &Types, access: &Resolved, paths: &[Denoted]) -> Vec<Pattern> {
     let start = u128::from(access.offset);
     let len = touched(access.size, access.offset, types.get(access.base).far);

@@ -1,9 +1,9 @@
-//! Clear walks: paths from a tag's base type through fields that no other field overlaps.
+//! Clear walks: paths from a tag's base type through *clear* fields, which no other field overlaps,
+//! to a scalar and on to its ancestors. A *cursor* is a type and offset on a walk.
 //!
-//! If a tag's walk reaches its scalar only through clear fields, only one path leads from its base
-//! type to its bytes. The tag is then *regular*, and its *cursor* is its base type and offset, as
-//! for rule `llvm`. Two regular tags of one root and format share a byte iff the cursor of one is
-//! on the walk of the other. (Rule `llvm` and the union rules agree if no fields overlap.)
+//! If a clear walk leads to a tag's scalar, only one path leads from its base type to its bytes. If
+//! the access stays in the scalar, the tag is *regular*. Its cursor is its base type and offset.
+//! Two regular tags of one root and format may alias iff one's cursor is on the walk of the other.
 
 use super::access::Resolved;
 use crate::extent::Size;
@@ -40,7 +40,7 @@ pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     access.format(types).choose(0, far)
 }
 
-/// Returns whether an access by a tag with a cursor touches only the scalar.
+/// Returns whether an access whose tag has a cursor touches only the scalar.
 pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     match access.size {
         None => true,
@@ -49,14 +49,14 @@ pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     }
 }
 
-/// Adds a clear walk up to the root, and returns the cursor at its start.
+/// Adds a walk up to the root, and returns the cursor at its start, or `None` if it is not clear.
 fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
     let types = &index.types;
     index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
-/// Returns the next type and offset on a clear walk. Returns `Some(None)` after a root or if there
-/// is nothing at the offset, and `None` if the walk is not clear.
+/// Returns the next type and offset on a clear walk. Returns `Some(None)` after a root or inside a
+/// scalar, and `None` if the walk is not clear or no field begins at or before the offset.
 fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
     let of_type = types.get(ty);
     if of_type.format.is_none() {
@@ -74,7 +74,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 
-/// Returns whether the clear walk of `access` passes an object of the access `object`.
+/// Returns whether the clear walk of `access` passes an object of the base type of `object`.
 pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
     let (mut ty, mut rest) = (access.base, access.offset);
     while ty != access.access || rest != 0 {

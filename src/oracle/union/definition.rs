@@ -1,4 +1,6 @@
-//! The definition of both union rules, which compares bytes. `mod.rs` defines paths p, q and r.
+//! The definition of both union rules, which compares bytes. p is a path from the base type of one
+//! access (the *outer*) to its access type. q leads from there to an object of the other (*inner*)
+//! access's base type, and r from this object to the inner access type.
 
 use std::borrow::Cow;
 
@@ -23,7 +25,7 @@ use crate::oracle::types::{Stride, Types, elements, slot_of};
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
     Inferred(Inferred),
-    /// There are more paths than can be stored.
+    /// There are more than [`STORED_PATHS`] paths. They are computed again for each query.
     Large,
 }
 
@@ -48,7 +50,7 @@ impl Denotation {
         (found, STEPS - budget.left())
     }
 
-    /// Drops the paths if there are too many to store them for each of many tags.
+    /// Drops the paths if there are more than [`STORED_PATHS`].
     pub(super) fn kept(self) -> Denotation {
         let places = match &self {
             Denotation::Sized(paths) => paths.len(),
@@ -59,12 +61,12 @@ impl Denotation {
     }
 }
 
-/// An access and the paths of its tag, or `None` if the tag is regular, which means one clear path.
+/// An access and its tag's paths. `None` means one path, with fields that no others overlap.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
 
 type Sides<'d> = (Side<'d>, Side<'d>);
 
-/// A comparison of two accesses, and the path p of the outer access that it is about.
+/// A path p of the outer access, and its comparison with the inner access.
 type Seen = (Link, Witness);
 
 /// The definition of a union rule, for the types of one graph.
@@ -94,7 +96,7 @@ impl UnionDefinition<'_> {
         }
     }
 
-    /// Decides by paths. Both accesses must have at least one.
+    /// Decides by paths. Both accesses must have at least one path.
     pub(super) fn by_paths(&self, sides: Sides<'_>) -> Decision {
         if let Some(may) = self.at_once(sides).filter(|_| !self.explained) {
             return if may { Clause::Overlap } else { Clause::Apart }.into();
@@ -112,7 +114,7 @@ impl UnionDefinition<'_> {
             found.unwrap_or(Clause::Limit.into())
         };
         let mut decision = overlap(false);
-        // If no paths share a byte, none do for `union-strict`, which compares fewer.
+        // If no paths share a byte, none do for `union-strict`, which compares fewer paths.
         if self.strict && decision.is_may() {
             let counted = overlap(true);
             decision = match decision.clause {
@@ -125,12 +127,12 @@ impl UnionDefinition<'_> {
         Decision { steps, ..decision }
     }
 
-    /// Decides without a search if possible, which it is for most pairs.
+    /// Decides without a search if possible. This is possible for most pairs.
     fn at_once(&self, (a, b): Sides<'_>) -> Option<bool> {
         let types = self.types;
         let (outer, inner) = if types.may_hold(a.0.base, b.0.base) { (a, b) } else { (b, a) };
         let old = outer.0.format(types) == Format::Old;
-        // A regular tag has only one path, so it is enough to follow that one.
+        // If `outer` has only one path, it is enough to follow that one.
         if outer.0.base != inner.0.base
             && outer.1.is_none()
             && is_within(types, &outer.0)
@@ -299,7 +301,7 @@ impl UnionDefinition<'_> {
     }
 }
 
-/// Returns a side with its paths, in the form for the old format.
+/// Converts an access and its paths to the form that the search for the old format uses.
 fn inferred((access, known): Side<'_>) -> inferred::Side<'_> {
     match known {
         Some(Denotation::Inferred(places)) => (access, Some(places)),
@@ -311,7 +313,7 @@ fn byte_range(pattern: &Pattern) -> ByteRange {
     let end = pattern.start + pattern.len;
     let array = |&Stride { step, last }: &Stride| {
         let count = last + 1;
-        // If an array has no end, some of its elements may have been cut off.
+        // An array without end spans about `UNBOUNDED` bytes, or fewer if elements were cut off.
         let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
         Elements {
             stride: u64::try_from(step).unwrap_or(u64::MAX),

@@ -1,8 +1,9 @@
-//! Finds the size-aware paths of a tag.
+//! Finds the paths of a size-aware tag: from its base type to its access type, at its offset.
 //!
 //! All paths of a tag have the same *collapsed offset*: the offset with all array indices 0. So
-//! they differ only in the strides of the arrays that they cross. `mod.rs` explains the paths p and
-//! q: for rule `union-strict`, this search also finds where q may leave p ([`Tracked`]).
+//! they differ only in the strides of the arrays that they cross. For rule `union-strict`, p is a
+//! path of the tag, and q leads from the same base type to an object of another access b. q begins
+//! like p, and this search also finds where q may leave p ([`Tracked`]).
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Object {
     pub(super) ty: TypeIndex,
-    /// The size of its slot, which limits a flexible array inside it.
+    /// The size of the field or element that it is, which limits a flexible array inside it.
     pub(super) slot: u128,
     /// The offset from the start of the base type, with all array indices 0.
     pub(super) at: u64,
@@ -40,8 +41,8 @@ pub(super) enum Leaving {
     End,
     /// q continues by another field than p. The number is the index of p's field.
     Field(usize),
-    /// The object is an array element that q takes, and p takes another one. The bytes of p begin
-    /// `shift` bytes after those that its tag describes.
+    /// The object is an array element or field that q takes, and p takes another element or field.
+    /// The bytes of p begin `shift` bytes after those that its tag describes.
     Element { shift: u64 },
 }
 
@@ -63,11 +64,11 @@ pub(super) struct Denoted {
     pub(super) tracked: Option<Box<Tracked>>,
 }
 
-/// A position on a path. Array elements are included only as far as `fixed` says.
+/// A position on a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct PathPlace {
     slot: u128,
-    /// The collapsed offset.
+    /// The collapsed offset if another access is tracked, otherwise `fixed`.
     at: u64,
     /// The offset including the array elements that the tag determines.
     fixed: u64,
@@ -95,7 +96,7 @@ pub(super) fn denoted(
     Ok(Vec::new())
 }
 
-/// Returns the strides of a regular tag's path, which is its only one and has clear fields only.
+/// Returns the strides of a regular tag's only path. No other fields overlap the fields on it.
 pub(super) fn on_clear_walk(types: &Types, access: &Resolved) -> Vec<Stride> {
     let (mut ty, mut rest, mut strides) = (access.base, access.offset, Vec::new());
     while ty != access.access
@@ -231,7 +232,7 @@ impl Search<'_> {
         let slot = slot_of(types, field, array);
         for element in least..=most {
             self.budget.spend()?;
-            // This is at most `inside`, so it fits in 64 bits.
+            // `element * step` is at most `inside`, so it fits in 64 bits.
             let fixed = begin + element as u64 * step;
             let at = if self.tracked.is_some() { collapsed } else { fixed };
             let next = PathPlace { slot, at, fixed, left: place.left.clone() };
@@ -287,9 +288,9 @@ struct Taken<'t> {
 
 impl Taken<'_> {
     /// Calls `found` for each sequence of elements that share no byte with p's element. They are in
-    /// the same field or in another field that shares bytes with it.
+    /// the same field or in another field that shares bytes with that field.
     ///
-    /// Arrays that contain the type do not add strides: if p and q took different elements there, q
+    /// Arrays that contain `ty` do not add strides: if p and q took different elements there, q
     /// has already left p.
     fn leave(&self, budget: &mut Budget, found: OnRun<'_>) -> Result<(), Exhausted> {
         let types = self.types;

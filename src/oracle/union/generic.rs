@@ -10,8 +10,8 @@ use crate::table::HashSet;
 /// Returns `None` if it finds no such tag.
 ///
 /// If the tags have the same path, the result has this path and a size that covers both. Otherwise
-/// it is the tag of a whole common ancestor, as in LLVM. Here the ancestor must also cover
-/// everything else inside the base types: a union may contain unrelated types that may alias too.
+/// it is a tag for a whole common ancestor of the access types, as in LLVM. Here the ancestor must
+/// also cover all other types inside the base types, because members of a union may alias.
 pub(super) fn most_generic(
     types: &Types,
     graph: &Graph,
@@ -50,7 +50,7 @@ pub(super) fn most_generic(
         base,
         access: base,
         offset: 0,
-        // The ancestor may be smaller than this size. Then the tag describes no access.
+        // If the ancestor is smaller than this size, the tag may alias everything.
         size: new.then(|| {
             let most = touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1);
             (most as u64).into()
@@ -62,7 +62,7 @@ pub(super) fn most_generic(
 
 /// Returns whether `upper` is an ancestor of every type inside `base` that an access may have. In
 /// the old format, aggregates have no parents. For them, it is enough that the types inside are
-/// below `upper`, because each path continues to those.
+/// descendants of `upper`, because each path continues to those types.
 fn covers_all(types: &Types, upper: TypeIndex, base: TypeIndex) -> bool {
     let new = types.get(upper).format == Some(Format::New);
     let mut seen = HashSet::from([base]);

@@ -1,10 +1,11 @@
 //! The search for the old format, which has no sizes.
 //!
-//! p, q and r are paths (see `mod.rs`): p of the outer access, q to an object of the inner access,
-//! r from there. Where paths choose different fields, the *slots* of these decide. In a plain
-//! aggregate, a slot ends where the next field begins, so slots never overlap. If fields begin at
-//! one offset, all slots extend to the aggregate's end and overlap. So nothing is measured, and
-//! paths are followed in parallel: p and q, and after q's end p and r.
+//! p is a path of one access (the *outer*) from its base type. q leads from there to an object of
+//! the other access (the *inner*), and r is a path of the inner one from that object. If paths
+//! choose different fields, the *slots* of these decide. In a *plain* aggregate, fields begin at
+//! different offsets. A slot ends where the next field begins, so slots never overlap. In other
+//! aggregates, all slots extend to the end and overlap. So nothing is measured, and paths are
+//! followed in parallel: p and q, and after q's end p and r.
 
 use std::ops::Range;
 
@@ -94,9 +95,9 @@ impl<'t> Containing<'t> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Point {
     ty: TypeIndex,
-    /// The part of the tag's offset that is left to the end of the path.
+    /// The tag's offset, minus the offsets of the fields on the path up to here.
     rest: u64,
-    /// Its index in [`Denoted`], or 0 if the path is a clear walk.
+    /// The index in [`Denoted::places`], or 0 if there is only one path (see [`Side`]).
     number: u32,
 }
 
@@ -117,7 +118,7 @@ impl Denoted {
         access: &Resolved,
         budget: &mut Budget,
     ) -> Result<Option<Denoted>, Exhausted> {
-        // A class without data does not count in `far`, so `far` is no limit if one is accessed.
+        // `far` ignores classes without data, so it is no limit if such a class is accessed.
         let formed = types.get(access.access).format.is_some();
         let end = (access.access, 0);
         let mut open = vec![(access.base, access.offset)];
@@ -180,7 +181,6 @@ impl Denoted {
         Ok(Some(Denoted { places, ways: ways.into(), beside }))
     }
 
-    /// Returns the number of positions.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -191,7 +191,7 @@ impl Denoted {
     }
 }
 
-/// An access and the paths of its tag. `None` means that the tag is regular and has one path.
+/// An access and its tag's paths. `None` means one path, with fields that no others overlap.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
 
 fn start((access, _): Side<'_>) -> Point {
@@ -225,9 +225,9 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Decides whether two accesses may alias, if this is possible without a search, as for most pairs:
-/// while each path has only one way to continue, or once the first access passes a member that is
-/// an object of the second. The first base type must contain or equal the second.
+/// Decides whether two accesses may alias, if this is possible without a search. It is possible
+/// while each path has only one way to continue, or once the path of `a` passes an overlapping
+/// member that is an object of `b`. The base type of `a` must contain or equal that of `b`.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
     if a.0.size.is_some() || b.0.size.is_some() {
         return None;
@@ -256,7 +256,7 @@ pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool)
             true if !(alone && both && ours == theirs) => return Some(true),
             _ if !(alone && both) => return None,
             // Different members are apart. But if an overlapping aggregate was passed, another of
-            // its members may contain an object, so this is undecided.
+            // its members may contain an object of `b`, so this is undecided.
             _ if ours != theirs => return Some(false).filter(|_| !beside),
             _ => (p, r) = (inside, their_inside),
         }
@@ -280,7 +280,7 @@ pub(super) enum Found {
     /// The slots at which the paths separate never overlap. Contains an example of such paths, if
     /// it is requested and there is one.
     Apart(Option<Paths>),
-    /// The base type of this access contains no object of the other.
+    /// The base type of `a` contains no object of `b`. Only returned if paths are requested.
     Nothing,
 }
 

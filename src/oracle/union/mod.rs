@@ -67,15 +67,15 @@ use crate::access::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
 
-/// Rules `union` and `union-strict`.
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
-    /// The facts about each tag that is not regular (see `index.rs` for the roles of tags).
+    /// The facts about each tag that is neither *regular* (it touches only the scalar at the end of
+    /// a clear walk) nor *rejected* (it may alias everything).
     others: Vec<Other>,
     /// For each tag, the largest size of an access that touches only the scalar at the end of a
-    /// clear walk, or 0 if there is no such walk. A walk is clear if no other field overlaps its
-    /// fields.
+    /// clear walk, or 0 if there is no such walk. A walk leads from the base type to a scalar and
+    /// its ancestors. It is clear if no other fields overlap the fields on it.
     rooms: Vec<u32>,
 }
 
@@ -113,7 +113,7 @@ impl Union {
         }
     }
 
-    /// Returns the paths of a tag that is neither regular nor rejected.
+    /// Returns the paths of a tag in `others`, or `None` if none are found or no steps are left.
     fn denotation(
         &self,
         index: &Index,
@@ -136,7 +136,7 @@ impl Union {
         known.get_or_init(find).as_ref()
     }
 
-    /// Returns the paths of an access, or `None` if its tag is regular. Fails if no path is known.
+    /// Returns the paths of an access, or `None` if its tag is regular. Fails if none is found.
     fn paths(
         &self,
         index: &Index,
@@ -207,8 +207,8 @@ impl Rule for Union {
         let cursor = clear::cursor(index, &access);
         let types = &index.types;
         let of_access = types.get(access.access);
-        // Every type under a root may be in an object of the root. If there are no arrays, the
-        // clear path is the only path to an offset.
+        // Every type under a root may be in an object of the root. If there are no arrays, a clear
+        // walk is the only path from an offset. If it leads elsewhere, the tag has no path.
         let of_root = of_access.format.is_none() && access.is_whole();
         let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
         let cursor = cursor.flatten().filter(|_| !rejected);
@@ -263,7 +263,7 @@ impl Rule for Union {
             })
         };
         let may = !(denotes(a) && denotes(b));
-        // If no steps are left, the search did not run.
+        // If no steps are left, a search may not have run.
         (!may || *left > 0).then_some(may)
     }
 
@@ -294,7 +294,7 @@ impl Rule for Union {
 
     fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
         let Indexed { graph, index } = of;
-        // A malformed tag aliases everything, and so must the tag that replaces it.
+        // A malformed tag may alias everything, and so must the merged access, which gets no tag.
         let access = |tag: TagId| {
             let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
             self.paths(index, (Some(tag), &access)).ok()?;

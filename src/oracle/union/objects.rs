@@ -1,5 +1,6 @@
-//! Finds the objects inside a type at which an access may begin (the ends of paths q, see
-//! `mod.rs`), and compares the bytes of the accesses there.
+//! Compares the bytes `p` of one access with the bytes `r` of another, `b`, whose base type is
+//! inside that of the first. An *object of b* is an object of b's base type or, if b accesses its
+//! whole base type, of a descendant. A path `q` leads from p's base type to each object of b.
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
@@ -13,11 +14,11 @@ use crate::oracle::types::{Stride, Types, elements, slot_of, span};
 /// A pair of byte patterns that share a byte, or that were found to share none.
 #[derive(Clone, Debug)]
 pub(super) struct Witness {
-    /// The indices `p` and `r` of the patterns in their lists, and the path `q` to r's object.
+    /// `p` and `r` are indices into the lists of patterns. `q` is the path to the object of b.
     pub(super) p: usize,
     pub(super) r: usize,
     pub(super) q: Link,
-    /// The bytes of r, relative to the start of p's base type.
+    /// The pattern `r` in all objects on the path `q`, relative to the start of p's base type.
     pub(super) r_bytes: Pattern,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Objects<'o> {
     pub(super) of_r: Option<(u128, u128)>,
     /// True if an object of b was found.
     pub(super) related: bool,
-    /// The first patterns compared that share no byte.
+    /// The first two patterns that were found to share no byte.
     pub(super) apart: Option<Witness>,
     /// True if some comparison reached its limit.
     pub(super) unsure: bool,
@@ -42,7 +43,7 @@ impl<'o> Objects<'o> {
         Objects { types, b, r, of_r: hull(r), related: false, apart: None, unsure: false }
     }
 
-    /// Compares the bytes `p` with those of the object to which the path `link` leads.
+    /// Returns patterns of `p` and of `r` that share a byte in the objects at the end of `link`.
     pub(super) fn compare(
         &mut self,
         p: &[Pattern],
@@ -71,7 +72,8 @@ impl<'o> Objects<'o> {
         Ok(None)
     }
 
-    /// Visits each object of b in the given object that may share bytes with `p`, and compares it.
+    /// Calls [`Objects::compare`] for the objects of b in the given object that may share bytes
+    /// with `p`, until two patterns share a byte.
     pub(super) fn search(
         &mut self,
         p: &[Pattern],
@@ -92,7 +94,7 @@ impl<'o> Objects<'o> {
                 {
                     return Ok(Some(witness));
                 }
-                // An object of b contains no other object of b, because no type contains itself.
+                // An object of type `b.base` contains no object of b: no type contains itself.
                 if ty == self.b.base {
                     continue;
                 }
@@ -103,7 +105,7 @@ impl<'o> Objects<'o> {
                         continue;
                     }
                     let at = at.checked_add(field.offset).ok_or(Exhausted)?;
-                    // The offsets of fields never decrease.
+                    // Fields are sorted by offset, so all later ones begin after `p` ends, too.
                     if u128::from(at) + theirs.0 >= near.1 {
                         break;
                     }

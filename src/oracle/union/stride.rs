@@ -1,11 +1,12 @@
 //! Decides by arithmetic whether two byte patterns share a byte.
 //!
-//! A [`Pattern`] is an interval that is repeated for the elements of arrays. Two patterns share a
-//! byte iff two of their intervals are close enough. If `a`'s elements are counted from the last
-//! one, the distance is `start + sum k_i * step_i` with each `k_i` in `0..=last_i`. So the question
-//! is whether such a sum is in a window. First, steps that are at most as wide as the window are
-//! removed, and steps that continue one another are joined. Then Euclid's algorithm decides for two
-//! steps, a division for one. For more, the elements of some steps are tried one by one.
+//! A [`Pattern`] is an interval that is repeated for the elements of arrays. Patterns `a` and `b`
+//! share a byte iff an interval of `a` overlaps one of `b`. If `a`'s elements are counted from the
+//! last one, the distance of two intervals is a constant plus a sum of `k_i * step_i`, with each
+//! `k_i` in `0..=last_i`. So the question is whether such a sum is in a range, the *window*. First,
+//! strides whose step is at most the window's width are removed, and strides that continue one
+//! another are joined. Then a division decides for one stride, and Euclid's algorithm for two. For
+//! more strides, the elements of some of them are tried one by one.
 
 use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 use crate::oracle::types::{Stride, span};
@@ -36,7 +37,8 @@ pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
     }
 }
 
-/// Returns whether `more` can express every displacement that `less` can. Both are sorted.
+/// Returns whether `more` has every step of `less` with at least as many elements. Then it has all
+/// displacements of `less`. Both lists are sorted by step.
 pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     less.iter().all(|stride| {
         more.binary_search_by_key(&stride.step, |s| s.step)
@@ -44,9 +46,9 @@ pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     })
 }
 
-/// Cuts a pattern at the end of a type, and appends the parts to `into`. The first element ends
-/// `room` bytes before this end. Elements inside the type stay as they are. Others are cut at the
-/// end, to which each remainder then extends, so the first one covers the rest.
+/// Cuts the pattern `whole` at the end of a type, and appends the resulting patterns to `into`. The
+/// first element ends `room` bytes before the end of the type. Elements that cross the end are
+/// shortened to end there, so the first of these covers the others. Elements behind it are dropped.
 pub(crate) fn cut(
     whole: Pattern,
     room: u128,
@@ -55,7 +57,7 @@ pub(crate) fn cut(
 ) -> Result<(), Exhausted> {
     let Pattern { start, len, strides } = whole;
     let mut first_cut = u128::MAX;
-    // The offset of an element, the strides of the arrays inside it, and the room after it.
+    // An element's offset from `start`, its inner strides, and the room behind its first interval.
     let mut open = vec![(0, &strides[..], room)];
     while let Some((at, inner, room)) = open.pop() {
         budget.spend()?;
@@ -65,7 +67,7 @@ pub(crate) fn cut(
             into.push(Pattern { start: start + at, len, strides: inner.to_vec() });
             continue;
         };
-        // The number of elements of the widest stride that stay inside the type completely.
+        // The number of elements of the widest stride that are completely inside the type.
         let uncut =
             room.checked_sub(span(smaller)).map_or(0, |room| (room / step + 1).min(last + 1));
         if uncut > 0 {
@@ -94,7 +96,7 @@ pub(crate) fn cut(
     Ok(())
 }
 
-/// Returns whether `a` and `b` share a byte, after `b` is moved by `by` and repeated by `moved`.
+/// Returns whether `a` and `b` share a byte, if `b` is moved by `by` and repeated at `moved`.
 pub(crate) fn meets(
     a: &Pattern,
     b: &Pattern,
@@ -110,7 +112,7 @@ pub(crate) fn meets(
     }
 }
 
-/// Returns the answer if the window is beyond all sums, or contains the sum 0 or the sum `total`.
+/// Returns false if the window contains no number in `0..=total`, true if it contains 0 or `total`.
 fn within(window: Window, total: u128) -> Option<bool> {
     if window.to < window.from || window.to < 0 || window.from > total as i128 {
         return Some(false);
@@ -118,7 +120,7 @@ fn within(window: Window, total: u128) -> Option<bool> {
     (window.contains(0) || window.contains(total)).then_some(true)
 }
 
-/// Returns all strides. The question is whether a sum over them is in the [`window`].
+/// Returns all strides. The patterns share a byte iff a sum over these is in the [`window`].
 fn all_strides(a: &Pattern, b: &Pattern, moved: &[Stride]) -> Vec<Stride> {
     let mut strides = Vec::with_capacity(a.strides.len() + b.strides.len() + moved.len());
     for &stride in a.strides.iter().chain(&b.strides).chain(moved) {
@@ -128,8 +130,8 @@ fn all_strides(a: &Pattern, b: &Pattern, moved: &[Stride]) -> Vec<Stride> {
 }
 
 fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
-    // With `a`'s elements counted from the last one, the sum over all strides is this number plus
-    // the distance from `a`'s interval to `b`'s.
+    // If `a`'s elements are counted from the last one, the sum over all strides is `base` plus the
+    // distance from the start of `a`'s interval to the start of `b`'s.
     let base = (a.start + span(&a.strides)) as i128 - (b.start + by) as i128;
     Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 }
 }
@@ -140,7 +142,8 @@ type Trial = (usize, u128, u128);
 /// Returns elements to try. If any sum is in the window, so is a sum with one of these elements.
 type Trials = fn(&[Stride]) -> Vec<Trial>;
 
-/// Tries elements in one order, and if this takes too long, in the other.
+/// Returns whether a sum is in the window. Tries the elements of [`widest`], and if these are too
+/// many, those of [`fewest`].
 fn decide(
     mut strides: Vec<Stride>,
     mut window: Window,
@@ -202,7 +205,7 @@ fn hits(
 /// Simplifies the question, and answers it unless more than two strides are left.
 fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     simplify(strides, window).or_else(|| match strides[..] {
-        // If only one stride is left, its step is 1, which is never wider than the window.
+        // One stride is never left: `simplify` reduces its step to 1 and then removes it.
         [a, b] => Some(two_hit(a, b, *window)),
         _ => None,
     })
@@ -210,7 +213,7 @@ fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
 
 /// Removes strides as far as this does not change the answer. Returns the answer if it is found.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
-    // Bounds may tighten each other by one element at a time, which could take very long.
+    // Each call of `tighten` may remove a single element, so the number of calls is limited.
     let mut tightenings = 0..TIGHTENINGS;
     loop {
         strides.retain(|stride| stride.last != 0);
@@ -237,7 +240,7 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     }
 }
 
-/// Removes a stride whose step is not wider than the window, and widens the window instead.
+/// Removes a stride whose step is at most the window's width, and widens the window instead.
 fn fold(strides: &mut Vec<Stride>, window: &mut Window) -> bool {
     let width = (window.to - window.from + 1) as u128;
     let Some(at) = strides.iter().position(|stride| stride.step <= width) else {
@@ -262,7 +265,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
         let others = total - stride.step * stride.last;
         let least = (window.from as u128).saturating_sub(others).div_ceil(stride.step);
         if least > 0 {
-            // Only if the window is empty can more elements be needed than there are.
+            // More elements than there are can be needed only if no sum is in the window.
             let least = least.min(stride.last);
             stride.last -= least;
             total -= least * stride.step;
@@ -276,7 +279,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
     changed
 }
 
-/// Joins two strides if one continues the other, as in `int a[3][4]`, an array of 12 elements.
+/// Joins two strides if one continues the other: `int a[3][4]` becomes an array of 12 elements.
 fn merge(strides: &mut Vec<Stride>) -> bool {
     for small in 0..strides.len() {
         for large in 0..strides.len() {
@@ -292,17 +295,16 @@ fn merge(strides: &mut Vec<Stride>) -> bool {
     false
 }
 
-/// Decides for two strides: for some number `k` of elements of `a`, the rest of the sum must be a
-/// multiple of `b`'s step.
+/// Returns whether `k * a.step + j * b.step` is in the window for some elements `k` and `j`.
 fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
     let (from, to) = (window.from as u128, window.to as u128);
-    // Only for these k can the elements of b provide the rest.
+    // The elements of b can provide the rest of the sum only if k is in least..=most.
     let least = from.saturating_sub(b.step * b.last).div_ceil(a.step);
     let most = (to / a.step).min(a.last);
     if least > most {
         return false;
     }
-    // (to - k * a.step) mod b.step must not exceed the width of the window.
+    // (to - k * a.step) mod b.step must not exceed `width`.
     let width = to - from;
     let gap = (to - least * a.step) % b.step;
     if gap <= width {
@@ -324,23 +326,24 @@ fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
     if a * k <= high {
         return Some(k);
     }
-    // No multiple of `a` is in low..=high, so the remainders do not wrap.
+    // No multiple of `a` is in low..=high, so 0 < low % a <= high % a.
     let rounds = first_in(m % a, a, a - high % a, a - low % a)?;
     Some((low + m * rounds).div_ceil(a))
 }
 
-/// Returns the elements of the widest step. This leaves few of the next widest ones to try, and is
-/// best for arrays inside arrays.
+/// Returns all elements of the stride with the widest step. For each of them, few elements of the
+/// next widest stride are possible, so this is best for arrays inside arrays.
 fn widest(strides: &[Stride]) -> Vec<Trial> {
     let at = (0..strides.len()).max_by_key(|&at| strides[at].step);
     at.map(|at| (at, 0, strides[at].last)).into_iter().collect()
 }
 
-/// Returns the smallest set of elements that is enough to try.
+/// Returns the smallest set of elements to try, among all elements of one stride and the following
+/// sets for two strides.
 ///
 /// Let two steps be `s = h * g` and `t = i * g`. Then `i` elements of `s` span as many bytes as `h`
-/// elements of `t`. So if there is a solution, there is one with fewer than `i` elements of `s`, or
-/// with all elements of `t` but fewer than `h`.
+/// elements of `t`. So if a sum is in the window, there is one that uses fewer than `i` elements of
+/// `s`, or leaves fewer than `h` elements of `t` unused.
 fn fewest(strides: &[Stride]) -> Vec<Trial> {
     let mut best = u128::MAX;
     let mut trials = Vec::new();

@@ -1,4 +1,4 @@
-//! The part that all traversals of the types have in common.
+//! The queue that all traversals of the types use.
 //!
 //! A traversal visits a type after all types that contain it. So all paths to the same type and
 //! offset are known and merged before any of them continues.
@@ -9,17 +9,18 @@ use super::arena::Link;
 use super::stride::is_covered;
 use crate::oracle::types::{Stride, TypeIndex, Types};
 
-/// A path to a type and offset.
+/// A path to a type at a place (such as an offset).
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     /// The arrays that the path crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// The path up to the point where another path left it, if that is tracked.
+    /// For rule `union-strict`, the path to the object at which a second path leaves this one.
     pub(super) left: Link,
 }
 
-/// Types and offsets, by rank of the type, and for each the paths that no other path covers.
+/// Types at places `P`, in order of the type's rank, which exceeds those of the types in it. Each
+/// entry has the paths to it whose strides no other path to it covers ([`is_covered`]).
 pub(super) struct Pending<P> {
     by_rank: BTreeMap<(u32, P), (TypeIndex, Vec<Way>)>,
 }
@@ -29,7 +30,7 @@ impl<P: Ord> Pending<P> {
         Pending { by_rank: BTreeMap::new() }
     }
 
-    /// Adds a path. Returns the number of paths with which it was compared.
+    /// Adds a path to `ty` at `place`. Returns the number of paths with which it was compared.
     pub(super) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
         let key = (types.get(ty).rank, place);
         let (_, ways) = self.by_rank.entry(key).or_insert_with(|| (ty, Vec::new()));

@@ -100,7 +100,7 @@ fn a_body_is_the_first_modules() {
     }
 }
 
-/// An access through more than 64 clashing types clashes with all that have a clashing type.
+/// An access through more than 64 clashing types clashes with every access through a clashing type.
 #[test]
 fn very_many_clashes_answer_may() {
     // Structs in structs around a scalar, which is an int or a float, and a separate struct.
@@ -154,7 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// An access without clashing types does not clash with one that has too many to record.
+/// An access through no clashing type clashes with no access, even one through very many types.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();

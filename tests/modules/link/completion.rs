@@ -9,8 +9,8 @@
 //! with different names and one body, of which LLVM keeps one or both in an order of its own;
 //! structs with such a struct as an element, because LLVM 19 mistakes an opaque one for the other;
 //! opaque structs whose name has several bodies, because LLVM 19 uses the first body that it meets
-//! and we use none; numbers in LLVM 19, which drops them only in the later module; cases in which
-//! LLVM 19 makes structs that contain themselves.
+//! and we use none; modules with numbers in names, for LLVM 19, which drops the numbers only in the
+//! later module; cases in which LLVM 19 makes structs that contain themselves.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,7 +25,7 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True for a name if it, or a name in its bodies, may have either body: it is never opaque.
+    /// True for a name that may have either body, or whose bodies name such a name: never opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,
@@ -55,7 +55,7 @@ impl World {
         let bodies: Vec<[String; 2]> =
             (0..NAMES.len()).map(|of| [0, 1].map(|variant| body(of, variant))).collect();
         let mut world = World { bodies, varied: vec![false; NAMES.len()], sized };
-        // The elements of a struct have higher numbers, unless the world is cyclic.
+        // The elements of a struct have higher numbers, unless `cyclic`.
         for of in (0..NAMES.len()).rev().filter(|_| !cyclic) {
             let below =
                 [0, 1].iter().any(|&it| world.parts(of, it).iter().any(|&part| world.varied[part]));
@@ -148,7 +148,6 @@ impl Module {
 /// The types that a linker made from some modules.
 struct Theirs {
     context: Context,
-    /// The type of each global.
     globals: Vec<(String, Type)>,
 }
 

@@ -12,7 +12,7 @@ use tbaa_tests::engines::copy_node;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, cases, setting};
 
-/// Returns a module with some tags of each graph, and types of its own under a root without a name.
+/// Returns a module with some tags of each graph, and often types of its own under an unnamed root.
 fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     let mut graph = Graph::new();
     for source in sources {
@@ -223,7 +223,7 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
     format!("{{ {} }}", elements.join(", "))
 }
 
-/// Returns three modules that share few struct names. If `one_body`, a module has each name once,
+/// Returns three modules' types, which share few names. If `one_body`, a module has each name once,
 /// with or without a number, and all bodies of a name are equal.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
@@ -256,7 +256,7 @@ fn context(text: &str) -> Context {
     context
 }
 
-/// Linking types in any order gives the same text, byte for byte, with the numbers behind names.
+/// Linking types in any order gives the same text, including the numbers at the end of names.
 #[test]
 fn merged_types_are_canonical() {
     let (mut several, mut completed) = (0, 0);
@@ -310,7 +310,7 @@ fn opaque_structs_are_completed() {
 }
 
 /// Each struct contains the next one. The last one has two bodies, so that the bodies of the others
-/// turn out to be different, one after the other.
+/// turn out to be different, one after the other. After many rounds, even `%X` stays opaque.
 #[test]
 fn long_doubts_leave_all_opaque() {
     for (length, is_completed) in [(10, true), (20, false)] {

@@ -1,6 +1,6 @@
 //! Compares our linker with LLVM's on a program of more than fifty files.
 //!
-//! The program contains Lua 5.4 and Lua 5.1, as a host that embeds both. Each has about thirty
+//! The program contains Lua 5.4 and Lua 5.1, like a host that embeds both. Each has about thirty
 //! files with shared types, and some names have a different body in each. The symbols of 5.1 get a
 //! prefix, so that LLVM can link them.
 
@@ -17,8 +17,8 @@ use tbaa_tests::lua::sources;
 
 const OPTIONS: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
 
-/// Compiles a version's files, two at a time. In all symbols, which start with "lua", `prefix`
-/// replaces "lua".
+/// Compiles a version's files, two at a time. In symbols that start with "lua", `prefix` replaces
+/// "lua".
 fn compile(llvm: &Llvm, version: &str, prefix: &str) -> Vec<PathBuf> {
     let files = sources(version);
     let one = |source: &PathBuf| {
@@ -57,7 +57,7 @@ fn program(files: &[PathBuf]) -> Program {
     Program { names, modules, linked }
 }
 
-/// Returns LLVM's tag for each of ours: the one with the same content.
+/// Returns, for each tag of `linked`, the tag of `theirs` with the same content, if there is one.
 fn correspondence(linked: &Linked, theirs: &Graph) -> Vec<Option<TagId>> {
     let (summary, map): (Summary, NodeMap) = Summary::of("linked by LLVM", theirs);
     let (_, maps) = Summary::link(&[linked.summary(), &summary]);
@@ -134,8 +134,8 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // LLVM silently merges names with two bodies. Each of these has one body in Lua 5.4 and another
-    // in Lua 5.1.
+    // LLVM silently keeps a node for each body of a name. Each of these names has one body in Lua
+    // 5.4 and another in Lua 5.1.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()

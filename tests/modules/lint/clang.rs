@@ -1,4 +1,4 @@
-//! Verification and lints find nothing in real C and C++ compiled by clang.
+//! Verification and lints find nothing in correct C and C++ from clang, and lints find type puns.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn the_corpus_is_quiet() {
 fn lua_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
     let sources = lua::sources("lua-5.4.9");
-    // The modules that `link::program` compiles are checked, and some optimised ones.
+    // All files as `link::program` compiles them, and every fourth file optimised.
     let mut found = findings(llvm, &sources, &WAYS[..1]);
     let some: Vec<_> = sources.into_iter().step_by(4).collect();
     found.extend(findings(llvm, &some, &WAYS[3..]));
@@ -71,7 +71,7 @@ fn punning_through_pointers_is_found() {
     }
 }
 
-/// Each function of the file says whether its store and the read after it are reported.
+/// A comment on each function in `reads.c` says whether its store and the later read are reported.
 #[test]
 fn a_store_and_the_read_that_always_follows() {
     let Some(llvm) = Llvm::get() else { return };

@@ -1,6 +1,6 @@
 //! Tests the messages and the positions of findings.
 //!
-//! `TBAA_FINDINGS=overwrite cargo test --test modules findings` writes the file anew.
+//! `TBAA_FINDINGS=overwrite cargo test --test modules findings` writes `fixtures/findings.txt`.
 
 use std::fmt::Write as _;
 

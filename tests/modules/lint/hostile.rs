@@ -190,7 +190,7 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
 }
 
-/// Each of 1,100 pointers is read twice, and each second read is compared with stores of 1,100 tags.
+/// Each of 1,100 pointers is read twice. Each second read is compared with stores of 1,100 tags.
 #[test]
 fn reads_beyond_the_limit_are_not_compared_with_stores() {
     const COUNT: usize = 1100;

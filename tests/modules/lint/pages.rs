@@ -21,7 +21,7 @@ fn subject(line: &str) -> &str {
 }
 
 /// Returns the examples of a code's page, with and without the finding. Each line under `Silent
-/// with:` replaces the first line of the first example with the same subject, or is added.
+/// with:` replaces the first example's line that has the same [`subject`], or is added.
 pub(super) fn examples(code: Code) -> [String; 2] {
     let page = code.page();
     let fires =
@@ -41,7 +41,7 @@ pub(super) fn examples(code: Code) -> [String; 2] {
     [whole(fires), whole(&(lines.join("\n") + "\n"))]
 }
 
-/// Returns an example as a module: if it is metadata alone, a store with the tag is added.
+/// Returns an example as a module: if it is metadata alone, a store with the tag `!0` is added.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =

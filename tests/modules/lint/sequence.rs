@@ -54,7 +54,7 @@ fn what_is_between_tells() {
             }
         }
     });
-    // A name that is too long to read may be that of any pointer.
+    // A pointer whose name is too long to read may equal any pointer.
     let far = format!("  store i32 1, ptr @{}, align 4, !tbaa !0\n", "g".repeat(5000));
     assert_eq!(count(PUNS[1], &PUNS, &format!("{LOAD_FLOAT}{far}{LOAD_INT}")), 0);
     // A store before the first read is not in between.
@@ -62,7 +62,7 @@ fn what_is_between_tells() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
-/// Each function of the text states which findings it has.
+/// A comment on each function in `reads.ll` states which finding it has.
 #[test]
 fn accesses_of_all_kinds() {
     const TEXT: &str = include_str!("../../fixtures/lint/reads.ll");
@@ -83,7 +83,7 @@ fn accesses_of_all_kinds() {
     assert_eq!(found, expected);
 }
 
-/// Each pair of tags is reported once.
+/// Each ordered pair of tags is reported once.
 #[test]
 fn a_pair_is_told_once() {
     let twice = format!("{LOAD_FLOAT}{LOAD_INT}").repeat(2).replace("%w =", "%w0 =");
@@ -92,7 +92,7 @@ fn a_pair_is_told_once() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{twice}{other}")), 3);
 }
 
-/// An access without a tag is reported only if it is a load or store, and not volatile.
+/// A load or store without a tag is reported if it is not volatile and another access has a tag.
 #[test]
 fn some_have_no_tag() {
     let untagged = |body: &str| count(Lint::Untagged, &[Lint::Untagged], body);

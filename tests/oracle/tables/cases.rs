@@ -12,8 +12,8 @@ use tbaa_tests::{Rng, setting};
 
 use crate::{UNION_RULES, two_roots};
 
-/// If structs in a chain are each accessed whole, the tables cannot store every type inside
-/// another, and the rule's definition answers.
+/// If each struct in a long chain is accessed whole, too many types contain one another for the
+/// tables, and the rule's definition answers.
 #[test]
 fn beyond_the_tables_the_definition_answers() {
     let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
@@ -37,8 +37,8 @@ fn beyond_the_tables_the_definition_answers() {
     }
 }
 
-/// Nested structs, deeper than tables search when a tag is added. Some of the structs are accessed
-/// whole, before or after their contents are. `--cfg tbaa_self_check` compares with the definition.
+/// Structs nested deeper than the tables search when a tag is added. Whole structs get tags before
+/// or after their contents do. `--cfg tbaa_self_check` compares answers with the definition's.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -139,7 +139,7 @@ fn a_crowded_struct_lies_inside_others() {
     }
 }
 
-/// A node that `Oracle::update` adds before it panics is not lost.
+/// If the closure of `Oracle::update` panics, the nodes that it added before are not lost.
 #[test]
 fn a_change_that_panics_is_taken_note_of() {
     for rules in AliasRule::ALL {
@@ -190,8 +190,8 @@ fn many_pairs_with_malformed_and_foreign_tags() {
     }
 }
 
-/// A root may have types of both formats. Tags of one format are added before, between and after
-/// those of the other.
+/// A root may have types of both formats. First tags of the old format are added, then of the
+/// size-aware format, then of the old format.
 #[test]
 fn both_formats_under_one_root() {
     let mut pairs = 0;
@@ -225,7 +225,7 @@ fn both_formats_under_one_root() {
     assert!(pairs > 0);
 }
 
-/// On some paths a type is newer than the one before it, because a cycle of types is added at once.
+/// A cycle of types is added at once, so on some paths a struct has a member with a higher index.
 #[test]
 fn walks_to_newer_types() {
     let mut graph = Graph::new();
@@ -259,7 +259,7 @@ fn walks_to_newer_types() {
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
     // D.b.z.a.int and the A in B's Z alias; so do the int in Z alone, and in B's Z.
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
-    // The A at the start of B and the A in its Z do not alias.
+    // The int at the start of B and the A in B's Z do not alias.
     assert!(!oracle.may_alias(tags[3], tags[4]), "{}", oracle.explain(tags[3], tags[4]));
     Compared::default().every_engine("newer types", &graph, &tags);
 }
@@ -294,7 +294,7 @@ fn constant_and_foreign_tags() {
     let int = b.sized_type(root, 4, "int", &[]).unwrap();
     let plain = b.access_tag(int, int, 0, 4).unwrap();
     let constant = b.immutable_access_tag(int, int, 0, 4).unwrap();
-    // The third tag of the graph itself does not alias the first.
+    // The graph's own tag at the index of `foreign` does not alias `plain`.
     let float = b.sized_type(root, 4, "float", &[]).unwrap();
     b.immutable_access_tag(float, float, 0, 4).unwrap();
     let other = graph.clone();
@@ -312,7 +312,7 @@ fn constant_and_foreign_tags() {
     }
 }
 
-/// A type with very many members: for each tag, only those near its bytes are listed. With `--cfg
+/// A type with very many members: for each tag, only members near its bytes are listed. With `--cfg
 /// tbaa_self_check` each answer is compared with the definition's.
 #[test]
 fn a_union_of_very_many_members() {
@@ -345,7 +345,7 @@ fn a_union_of_very_many_members() {
     }
 }
 
-/// The union rules reject paths through types of both formats, or to a root.
+/// The union rules reject a tag if its struct has a member of the other format, or a root as one.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {
@@ -368,8 +368,8 @@ fn a_struct_with_a_member_of_the_other_format() {
     }
 }
 
-/// The tables stop following a tag's path at the first known place. They must accept the same tags
-/// as the verifier, which follows it to the end.
+/// The tables stop following a tag's path at the first type and offset that they know. They must
+/// accept the same tags as the verifier, which follows each path to the end.
 #[test]
 fn tags_are_accepted_as_the_verifier_accepts_them() {
     let (mut accepted, mut rejected) = (0, 0);

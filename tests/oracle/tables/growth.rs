@@ -7,8 +7,8 @@ use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting, universe};
 
-/// The new graph has the other format, and has unions and tags at the same indices, so any data
-/// left from the old graph would give wrong answers.
+/// The new graph has the other format, and has types and tags at the same indices, so any data left
+/// from the old graph would give wrong answers.
 #[test]
 fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     for rules in AliasRule::ALL {
@@ -42,8 +42,8 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The oracle caches the answers for the pairs of 512 tags, and of no more. With `--cfg
-/// tbaa_self_check` each is compared with the definition's.
+/// The oracle may cache all answers of up to 512 tags; of more tags, it caches only the last ones.
+/// With `--cfg tbaa_self_check` each answer is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
     // Adds a union of a new struct and a `float` that all unions share.
@@ -66,7 +66,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
                 let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
                 asked.push((a, b, oracle.may_alias(a, b)));
             }
-            // Pairs of tags of one union.
+            // Pairs of tags of this round's union and its struct.
             let [.., a, b, c, d] = tags[..] else { unreachable!("a round adds four") };
             asked.extend([(a, c), (b, c), (c, d)].map(|(a, b)| (a, b, oracle.may_alias(a, b))));
             for _ in 0..6 {

@@ -6,8 +6,8 @@ use tbaa_tests::engines::Compared;
 use tbaa_tests::random::{self, Grower, Growth, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Compares all engines on random graphs of three shapes and both formats, and on some of their
-/// tags, in any order and sometimes twice.
+/// Compares all engines (ways to compute answers) on random graphs of three shapes and both
+/// formats, on some of their tags in any order, sometimes with a tag twice.
 #[test]
 fn larger_graphs_through_every_engine() {
     let first = setting("TBAA_SEED", 1);
@@ -45,7 +45,7 @@ fn threads_ask_at_once() {
     });
 }
 
-/// Arrays in unions in structs, nested deep: some types contain more objects than are listed.
+/// Arrays in unions in structs, nested deep: some types contain more elements than tables list.
 /// `--cfg tbaa_self_check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {

@@ -73,8 +73,8 @@ fn most_generic_tags() {
             }
             assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
             assert_eq!(generic(of_int, wide), Some(Tag { size, ..first }));
-            // Their only common ancestor is the root, which has no well-formed tag; and a tag of
-            // `char` does not alias the other contents of `M`.
+            // The only common ancestor of `int` and `other` is the root, which has no well-formed
+            // tag. A tag of `char` does not alias the `other` in `M`.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
             assert_eq!(generic(of_int, in_mixed), None, "{rules}");
         }
@@ -112,7 +112,7 @@ fn a_whole_access_of_no_bytes_covers() {
         assert!(compared.no > 0, "{compared:?}");
         for rules in UNION_RULES {
             let oracle = Oracle::new(&graph, rules);
-            // `tags[1]` is all of `empty`; these are its accesses as the first and the fourth member.
+            // `tags[1]` is all of `empty`; these access it as the first and as the fourth member.
             for member in [tags[6], tags[7], tags[15]] {
                 assert!(oracle.may_alias(tags[1], member), "{rules}, {far}");
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);

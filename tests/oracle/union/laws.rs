@@ -1,5 +1,5 @@
-//! Laws that hold for every rule, on random universes (types and tags). If no fields overlap and no
-//! access is to an aggregate, all rules agree.
+//! Laws of the rules, on random universes (types and tags). If no fields overlap and no access is
+//! to an aggregate, all rules agree.
 
 use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
@@ -10,7 +10,7 @@ use tbaa_tests::{Rng, setting};
 
 use crate::UNION_RULES;
 
-/// Calls `check` with random universes until they have enough pairs of tags.
+/// Calls `check` with random universes until each format has `TBAA_PAIRS / share` pairs of tags.
 fn each_universe(taste: Taste, share: u64, mut check: impl FnMut(u64, bool, &Universe, &mut Rng)) {
     for sized in [true, false] {
         let (mut seed, mut pairs) = (1_000_000, 0);
@@ -95,7 +95,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
             for &a in old {
                 for &b in old {
                     match Oracle::new(&graph, rules).most_generic_as_written(a, b) {
-                        // A tag that touches no byte aliases itself alone.
+                        // `size` is as written: 0 is an unknown size, also as `Bytes(0)`.
                         Some((tag, size)) => {
                             let both = graph
                                 .insert_tag(Tag { size: size.map(Size::Bytes), ..tag })
@@ -146,8 +146,8 @@ fn without_overlap_the_rules_are_one() {
     assert!(no > all / 20, "one-sided test: {no} of {all}");
 }
 
-/// LLVM ignores sizes: its rule answers `NoAlias` for some tags that its verifier accepts and
-/// that share bytes, and programs with them are miscompiled.
+/// LLVM ignores sizes: its rule answers `NoAlias` for some pairs of tags that its verifier accepts
+/// and that share bytes. Programs with such tags are miscompiled.
 #[test]
 fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     let (mut missed, mut accepted) = (0, 0);
@@ -169,7 +169,7 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
 }
 
 /// Returns the universe with each array replaced by a member for each element. `None` if an array
-/// has no end, or too many elements.
+/// has no end.
 fn spelled(u: &Universe) -> Option<Universe> {
     let mut spelled = u.clone();
     for ty in &mut spelled.types {
@@ -193,7 +193,7 @@ fn spelled(u: &Universe) -> Option<Universe> {
 }
 
 /// Returns the tags in a [`spelled`] universe that together mean the same as `tag` in `u`. `None`
-/// if one of them also means another member at that offset.
+/// if `tag` means no bytes, or if one of the tags would also mean another member at its offset.
 fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>> {
     let naive = Naive::new(u);
     let denoted = naive.displacements(tag);

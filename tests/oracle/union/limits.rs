@@ -30,8 +30,8 @@ fn nesting_a_thousand_deep() {
     assert_eq!(clauses(&world, deep_int, bare), [Clause::Overlap, Clause::Parted]);
 }
 
-/// The search visits only those of many members at one offset that may lead to the access, or else
-/// it would reach its limit. The clauses are checked for 10,000 members only.
+/// If many members have one offset, the search visits only members that may lead to the access, or
+/// else it would reach its limit. The clauses are checked for 10,000 members only.
 #[test]
 fn many_members_at_one_offset() {
     for (sized, count) in [(true, 10_000), (false, 10_000), (false, 60_000)] {
@@ -59,7 +59,7 @@ fn many_members_at_one_offset() {
     }
 }
 
-/// There are 2^500 paths to one place.
+/// 2^500 paths lead to the same bytes.
 #[test]
 fn a_diamond_of_unions() {
     for sized in [true, false] {
@@ -78,7 +78,7 @@ fn a_diamond_of_unions() {
     }
 }
 
-/// There are 2^40 objects at different places; only those near the access are examined.
+/// `top` contains 2^40 pairs at different offsets; only pairs near the access are examined.
 #[test]
 fn doubling_structs() {
     let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
@@ -118,7 +118,7 @@ fn subset_sum_gives_up_soundly() {
     }
 }
 
-/// Tags whose types contain themselves, which only a text can create.
+/// Tags whose types contain themselves. The builder cannot make such types, but a text can.
 #[test]
 fn types_that_contain_themselves() {
     let text = r#"!0 = !{!"R"} !1 = !{!"int", !0, i64 0} !2 = !{!"float", !0, i64 0}

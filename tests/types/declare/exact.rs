@@ -84,8 +84,8 @@ fn bit_fields_are_memory_locations() {
     }
 }
 
-/// A union's members share bytes under policy `rfc`, and their neighbours do not. clang's policies
-/// cannot express this.
+/// Under policy `rfc`, members of a union may alias one another, but not a field next to the union.
+/// Policy `clang` cannot express this.
 #[test]
 fn policies_differ_in_unions_and_arrays() {
     let declare = || {

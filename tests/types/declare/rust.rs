@@ -61,8 +61,8 @@ fn two_types_of_one_name_are_refused() {
     assert_eq!(error.to_string(), "a second type \"TValue\": rename one");
 }
 
-/// A type that could not be declared fails again the second time, and can be declared once its
-/// members can.
+/// A type that could not be declared fails again the second time, and can be declared as soon as
+/// its members are complete.
 #[test]
 fn a_type_that_failed_is_tried_again() {
     struct Node;

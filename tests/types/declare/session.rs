@@ -138,7 +138,7 @@ fn errors_name_the_types() {
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }
 
-/// A larger size never aliases less, and a varying size never aliases less than any other.
+/// An access may alias all that a smaller one may. Size 0 is unknown, like `u64::MAX`, the largest.
 #[test]
 fn sizes_are_monotone() {
     let types = || tbaa_tests::declared(include_str!("../../fixtures/types/monotone.ron"));

@@ -133,7 +133,7 @@ pub fn run(data: &[u8]) {
         cplusplus: input.byte() % 4 == 0,
     };
     let mut context = null_mut();
-    // SAFETY: the pointers are good.
+    // SAFETY: the pointers are valid.
     if unsafe { tbaa_context_new(&options, &mut context) } != 0 {
         return;
     }
@@ -186,7 +186,7 @@ fn call(context: *mut Context, input: &mut Input<'_>, snapshots: &mut Vec<*const
                 }
                 status
             }
-            // NULL for an argument is an error. NULL for an oracle means that everything may alias.
+            // A call fails if its context or the pointer to its result is NULL.
             14 => tbaa_tag_of(null_mut(), input.name(), &mut id).max(1),
             15 => tbaa_tag_of(context, input.name(), null_mut()),
             _ => 0,

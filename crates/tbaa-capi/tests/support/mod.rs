@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Returns the path of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -29,7 +28,7 @@ pub(crate) fn have(tools: &[&str]) -> Option<()> {
     None
 }
 
-/// Returns a command's standard output.
+/// Returns a command's standard output. Panics if the command fails.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -53,7 +52,6 @@ pub(crate) fn prefix() -> &'static Path {
     })
 }
 
-/// Returns the words that pkg-config prints for libtbaa.
 pub(crate) fn flags(of: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     let words = run(command.args(of).arg("tbaa").env("PKG_CONFIG_PATH", pkg_config_path()));
@@ -66,7 +64,7 @@ fn pkg_config_path() -> PathBuf {
 
 const STRICT: [&str; 6] = ["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
-/// Compiles a program against the installed library, with all warnings as errors.
+/// Compiles a program against the installed library, with all warnings as errors. Returns its path.
 pub(crate) fn compile<S: AsRef<OsStr>>(
     compiler: &str,
     source: &Path,

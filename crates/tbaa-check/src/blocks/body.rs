@@ -1,5 +1,5 @@
-//! Reads a function for the analysis of blocked loads: its control flow, its pointers, and its
-//! events, which are the instructions that may touch memory.
+//! Reads a function for the analysis of blocked loads, which LLVM must keep because of a store or
+//! call: its control flow, its pointers, and its events (instructions that may touch memory).
 
 use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
@@ -11,7 +11,7 @@ use tbaa_types::Type;
 
 use super::ways::{Marks, Point};
 
-/// The largest number of events that are examined in a loop.
+/// The largest number of events that are examined in a loop. Nothing is moved out of larger loops.
 const FAR: usize = 4096;
 
 /// An instruction that may read or write memory.
@@ -48,16 +48,16 @@ pub struct Body<'t> {
     pub function: Rc<Function<'t>>,
     /// The control flow; `None` if the function has no block.
     pub flow: Option<Flow>,
-    /// The function's pointers. Two loads that are found to have the same value become equal.
+    /// The function's pointers. Loads that are shown to have the same value count as one pointer.
     pub pointers: Pointers<'t>,
     /// The events of each block.
     pub events: Vec<Vec<Event>>,
-    /// For each block, the positions of events after which execution may not continue.
+    /// For each block, the positions in `events` of events after which execution may not continue.
     ends: Vec<Vec<usize>>,
-    /// For each loop, the last block that every iteration passes: it dominates all ends of an
-    /// iteration.
+    /// For each loop, the last block that every iteration runs. It dominates all blocks that branch
+    /// to the header or out of the loop.
     turns: Vec<usize>,
-    /// The calls that return what they read, as indices in the function's instructions.
+    /// The calls that [`Body::is_reader`] accepts, as indices in the instructions of `function`.
     readers: HashSet<usize>,
     pub(super) marks: RefCell<Marks>,
     module: &'t Module<'t>,
@@ -145,24 +145,24 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Returns the number of calls that return what they read, and write nothing.
+    /// Returns the number of calls that always return a result, read memory, and write none.
     pub fn readers(&self) -> usize {
         self.readers.len()
     }
 
-    /// Returns whether an event is a call that returns what it reads, and writes nothing.
+    /// Returns whether an event is a call that always returns a result, reads, and writes nothing.
     pub fn is_reader(&self, event: Event) -> bool {
         self.at(event).is_some_and(|at| self.readers.contains(&at))
     }
 
-    /// Returns a call's effects on memory that is loaded; `None` if the instruction at `at` is no
-    /// call.
+    /// Returns a call's effects on memory that may be loaded later; `None` if the instruction at
+    /// `at` is no call.
     pub(super) fn effects_of(&self, at: usize) -> Option<MemoryEffects> {
         let call = self.function.call(&self.function.instructions[at]);
         call.map(|call| self.effects.on_loads(&call))
     }
 
-    /// Returns whether a call writes no memory except through its arguments.
+    /// Returns whether an event is a call that writes no memory except through its arguments.
     pub fn writes_only_arguments(&self, event: Event) -> bool {
         let effects = self.at(event).and_then(|at| self.effects_of(at));
         effects.is_some_and(|effect| !effect.without(MemoryLocation::Argument).writes())
@@ -199,7 +199,8 @@ impl<'t> Body<'t> {
         Some((self.function.pointer(inst)?, bytes))
     }
 
-    /// Returns the key of a load, store or reading call; `None` for volatile and atomic accesses.
+    /// Returns the key of a load, store or reading call ([`Body::is_reader`]) that is not volatile
+    /// or atomic; `None` for all other events.
     pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
@@ -216,8 +217,8 @@ impl<'t> Body<'t> {
         Some(Key::Place(self.pointers.address(self.function.pointer(inst)?), ty))
     }
 
-    /// Returns the values that determine the accessed memory: a load's pointer, or a call's
-    /// arguments.
+    /// Returns the values that determine the accessed memory: the pointer of a load or store, or
+    /// the arguments of a call.
     pub(super) fn operands(&self, event: Event) -> Vec<Value> {
         let Some(inst) = self.inst(event) else { return Vec::new() };
         let operands = self.function.operands(inst).iter().copied();
@@ -234,14 +235,14 @@ impl<'t> Body<'t> {
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
     }
 
-    /// Returns whether every iteration of the innermost loop runs this block (must-execute), if all
-    /// calls return. LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
+    /// Returns whether a block runs in every iteration of its innermost loop (must-execute), if all
+    /// calls return. False outside loops. LLVM: `LoopSafetyInfo::allLoopPathsLeadToBlock`.
     pub(super) fn is_in_every_turn(&self, flow: &Flow, block: usize) -> bool {
         flow.innermost_index(block).is_some_and(|at| flow.dominates(block, self.turns[at]))
     }
 
-    /// Returns the events after which execution may not continue: those that may run before `at` in
-    /// the same iteration, or all of the loop if `at` is `None`. LLVM: `ICFLoopSafetyInfo`.
+    /// Returns the events of a loop after which execution may not continue. If `at` is given, these
+    /// are only events that may run before it in one iteration. LLVM: `ICFLoopSafetyInfo`.
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
         let Some(at) = at else {
             let blocks = flow.blocks_of(around).iter();
@@ -265,20 +266,20 @@ impl<'t> Body<'t> {
         found
     }
 
-    /// Returns the events of a block, among its first `end`, after which execution may not continue.
+    /// Returns those of the first `end` events of a block after which execution may not continue.
     pub(super) fn ends_in(&self, block: usize, end: usize) -> impl Iterator<Item = Event> {
         let ends = self.ends[block].iter().take_while(move |&&at| at < end);
         ends.map(move |&at| self.events[block][at])
     }
 
-    /// Returns whether an address's base is a local variable in memory.
+    /// Returns whether `base`, the base of an address, is a local variable in memory.
     pub(super) fn is_local_variable(&self, base: Value) -> bool {
         self.pointers.object(base) == Object::Local
     }
 
-    /// Returns whether an event makes a local variable's contents new: its lifetime begins or ends,
-    /// or its address is passed to a function that may write through it. A C++ function with a
-    /// parameter that is a pointer or reference to `const` is assumed only to read.
+    /// Returns whether an event may give a local variable new contents: the variable's lifetime
+    /// begins or ends, or its address is passed to a function that may write through it. If a C++
+    /// function has any parameter that points or refers to `const`, it is assumed only to read.
     pub(super) fn renews(&self, event: Event, variable: Value) -> bool {
         let Some(at) = self.at(event) else { return false };
         let inst = &self.function.instructions[at];

@@ -68,7 +68,7 @@ pub enum Vectors {
     Vectorised,
 }
 
-/// A loop, and the reason why it is not vectorised.
+/// A loop that is not vectorised, or only with a check that accesses do not overlap.
 pub struct Vectorise {
     /// The loop's header block.
     pub header: usize,
@@ -78,10 +78,9 @@ pub struct Vectorise {
     pub then: Vectors,
     /// LLVM's remark that says why the loop is not vectorised.
     pub remark: Option<String>,
-    /// True if the access that is listed has the same pointer in every iteration.
+    /// True if [`Blocked::load`] has the same pointer in every iteration.
     pub is_fixed: bool,
-    /// True if the listed access or another access that is blamed has the same pointer in every
-    /// iteration.
+    /// True if [`Blocked::load`] or a blocker has the same pointer in every iteration.
     pub has_fixed: bool,
 }
 
@@ -95,26 +94,26 @@ pub enum Cause {
     /// The load or the store is tagged `char` and accesses something wider. Clang tags members of
     /// unions like this.
     FlattenedUnion,
-    /// The load or the store accesses a `char`, or another type that covers the other's type.
+    /// One access type, such as `char`, is an ancestor of the other access type.
     Covers,
     /// Rule union answers NoAlias, and rule llvm MayAlias.
     RuleLlvm,
     /// By their types, both may access the same object.
     SameType,
-    /// The store writes the loaded bytes themselves.
+    /// The store writes loaded bytes, as the addresses alone show.
     SamePlace,
-    /// The store writes the loaded bytes themselves, but does not block: LLVM holds the value in a
-    /// register through the loop once nothing else is in the way.
+    /// The store writes to exactly the loaded address, but does not block. LLVM holds the value in
+    /// a register through the loop if nothing else prevents this.
     /// LLVM: `promoteLoopAccessesToScalars`.
     Register,
     /// An atomic access, or a fence: types do not matter.
     Order,
-    /// A call that may write anything.
+    /// A call that may write the loaded memory, or access that of a store in [`Wanted::Sink`].
     Call,
     /// A call that may write `errno`.
     Errno,
-    /// A call that may not return, or may unwind, so that what follows it in a loop does not run in
-    /// every iteration. LLVM treats a volatile store the same way.
+    /// A call that may not return, or may unwind. So instructions that follow it in a loop do not
+    /// run in every iteration. LLVM treats a volatile store the same way.
     NoReturn {
         /// The call may also change the loaded value.
         writes: bool,
@@ -145,7 +144,7 @@ impl Cause {
         !matches!(self, SamePlace | Register | Order | Call | Errno | NoReturn { .. })
     }
 
-    /// Returns whether tags alone could remove all blockers of a list.
+    /// Returns whether a tag could remove each blocker of a list that is not [`Cause::Register`].
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
         let mut causes = blockers.iter().map(|blocker| blocker.cause);
         causes.all(|cause| cause.is_of_types() || cause == Cause::Register)
@@ -159,17 +158,18 @@ pub struct Blocker {
     pub event: Event,
     /// The reason why the event blocks.
     pub cause: Cause,
-    /// The load that the event may change: the listed load, or the load that gave its pointer.
+    /// The load that the event may change: [`Blocked::load`], or the load that gave it its pointer.
     pub load: Event,
 }
 
 /// A load that LLVM could remove or hoist, or a store that it could sink, with all blockers.
 pub struct Blocked {
-    /// The load, or a call that reads; the store for [`Wanted::Sink`].
+    /// The load, or a call that reads; the store for [`Wanted::Sink`]; for a loop, one of its
+    /// accesses.
     pub load: Event,
     /// The optimisation that the blockers prevent.
     pub wanted: Wanted,
-    /// The blockers; empty if LLVM can already do what is wanted.
+    /// The blockers; empty if LLVM can already perform the optimisation `wanted`.
     pub blockers: Vec<Blocker>,
     /// The number of loops around the load or store.
     pub depth: usize,
@@ -194,7 +194,7 @@ pub struct Judged<'t> {
     pub loads: Vec<Blocked>,
 }
 
-/// The largest number of dependent loads that are followed (pointers to pointers).
+/// The most rounds of search. Each finds loads through pointers that earlier rounds found equal.
 const ROUNDS: usize = 4;
 
 /// Analyses the functions of one module: finds their blocked loads and stores.
@@ -252,12 +252,12 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
-    /// Analyses every plain load of a function, in file order. Loads that could not be reused or
-    /// hoisted even without stores are left out. Loads without blockers are included. Also adds
-    /// stores that tags alone could let LLVM sink out of a loop.
+    /// Analyses every load that is neither volatile nor atomic, in file order. Loads that could not
+    /// be reused or hoisted even without stores are left out. Loads without blockers are included.
+    /// Also adds the stores that [`Judge::stores`] finds.
     ///
-    /// If a load's pointer is itself loaded again, the blockers of that pointer's load also block
-    /// the load.
+    /// If a pointer is itself loaded again, the blockers of that load also block the loads through
+    /// the pointer.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         let Some(flow) = body.flow.take() else { return Vec::new() };
         // Keyed by the load's instruction index in the function.
@@ -283,8 +283,8 @@ impl<'a> Judge<'a> {
         found.into_values().collect()
     }
 
-    /// Returns whether a load may run anywhere that its pointer is known: its bytes are
-    /// dereferenceable for the whole function. LLVM: `isDereferenceableAndAlignedPointer`.
+    /// Returns whether a load may run wherever its pointer is defined, because its bytes are
+    /// dereferenceable in the whole function. LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
         let Some((pointer, Some(bytes))) = load.access().and_then(|access| body.place(access))
         else {
@@ -307,9 +307,9 @@ impl<'a> Judge<'a> {
         end.zip(size).is_some_and(|(end, size)| end <= size)
     }
 
-    /// Adds the stores that LLVM could sink out of a loop if tags separated the accesses in the
-    /// way. A store is left out if a load from its address is blocked in the loop: whatever lets
-    /// LLVM hoist the load also lets it sink the store.
+    /// Adds the stores that LLVM could sink out of a loop if tags separated the blockers, and if
+    /// calls that do not write the memory always returned. A store is left out if a load from its
+    /// address is blocked in the loop: what lets LLVM hoist the load also lets it sink the store.
     fn stores(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         let mut added = Vec::new();
         for (block, events) in body.events.iter().enumerate() {
@@ -354,7 +354,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Of several stores to the same address, only the first is reported.
+        // Only the first of several stores to the same address in a loop is reported.
         let mut known = HashSet::new();
         added.retain(|(_, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
@@ -363,21 +363,21 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Returns whether two accesses may overlap in different iterations of a loop even if their
-    /// types differed: they are based on the same pointer, and are not known to access different
-    /// bytes from it.
+    /// Returns whether two accesses may overlap in different iterations of a loop even if tags
+    /// separated their types. They are based on the same pointer, and are not known to access
+    /// different bytes at it. Also true if the pointer of either is unknown.
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
-        // Two places that do not overlap in one iteration may overlap in two, if a `phi` moves the
-        // pointer.
+        // Accesses that do not overlap in one iteration may overlap in different ones, if a `phi`
+        // changes the pointer.
         let base = pointers.based_on(a.0);
         let is_apart = || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
         base == pointers.based_on(b.0) && !is_apart()
     }
 
-    /// Returns the first pair of accesses, one from each group, that only types could separate but
-    /// do not. One of them is a store.
+    /// Returns the first pair of accesses, one from each group, that may overlap and that tags
+    /// could separate. At least one of them is a store.
     pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
         both.into_iter().find_map(|(a, b)| {
@@ -502,9 +502,9 @@ impl<'a> Judge<'a> {
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
-    /// Returns whether LLVM reuses the value on all predecessors but one, and loads again on the
-    /// one where something may change it. In a loop that predecessor may run in every iteration, so
-    /// this is false there. LLVM: `GVNPass::PerformLoadPRE`.
+    /// Returns whether LLVM reuses the value on all predecessors but one, and loads again at the
+    /// end of that one because an event may change the value there. Returns false in a loop, where
+    /// the remaining load may run in every iteration. LLVM: `GVNPass::PerformLoadPRE`.
     fn is_moved(&self, (body, flow): In<'_, 'a>, keys: &[Vec<Option<usize>>], at: Point) -> bool {
         let load = body.events[at.block][at.event];
         let is_here = |block| block == at.block;
@@ -584,8 +584,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns why a call or fence may change what a load reads; `None` if it cannot. `at` is the
-    /// instruction index of the call or fence.
+    /// Returns why a call or fence may change what a load reads, or touch what a store writes;
+    /// `None` if it cannot. `at` is the instruction index of the call or fence.
     fn of_call(&self, body: &Body<'a>, load: Event, at: usize) -> Option<Cause> {
         if body.function.instructions[at].opcode == Opcode::Fence {
             return Some(Cause::Order);
@@ -610,7 +610,7 @@ impl<'a> Judge<'a> {
         (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
     }
 
-    /// Returns why an access may change what a call reads; `None` if it cannot.
+    /// Returns why the access `other` may change what a call reads; `None` if it cannot.
     fn of_reader(&self, body: &Body<'a>, call: Event, other: usize) -> Option<Cause> {
         let written = body.pointer(other)?;
         let at = body.at(call)?;
@@ -621,7 +621,7 @@ impl<'a> Judge<'a> {
         (!apart).then_some(cause)
     }
 
-    /// Returns why an access may change what a load reads; `None` if it cannot.
+    /// Returns why an access may change what `load` reads or touch what it stores, or `None`.
     fn cause(&self, body: &Body<'a>, load: Event, other: usize) -> Option<Cause> {
         let write = self.instruction(other);
         if write.atomic {
@@ -676,14 +676,14 @@ fn value(body: &Body<'_>, load: Event) -> Option<Value> {
     body.inst(load)?.result
 }
 
-/// Returns whether two accesses have the same type and the same address.
+/// Returns whether two events have equal keys, such as accesses of one type at one address.
 fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     let [a, b] = [a, b].map(|it| body.key(it));
     a.is_some() && a == b
 }
 
-/// Returns whether the load's pointer points into a local variable that an event of a loop makes
-/// new: its lifetime begins or ends, or a call may write to it.
+/// Returns whether a pointer of `load` points into a local variable that an event of a loop renews:
+/// the variable's lifetime begins or ends, or a call may write to it.
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
     let mut bases = bases.filter(|&base| body.is_local_variable(base));

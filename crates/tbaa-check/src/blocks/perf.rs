@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tbaa_ir::Location;
 
-/// A source line: the file as perf names it, and the line number.
+/// A source line: the file's path as perf prints it, and the line number.
 pub type PerfLine<'s> = (&'s str, u32);
 
 /// The number of samples in each symbol.
@@ -17,16 +17,16 @@ pub struct PerfScript<'s> {
     /// The number of samples.
     pub samples: u64,
     /// The samples of each source line. The key is the last component of the file's path, and the
-    /// line number. Several files may match; the inner key is the path as perf names it.
+    /// line number. Several files may match; the inner key is the path as perf prints it.
     pub lines: HashMap<(String, u32), HashMap<&'s str, BySymbol<'s>>>,
 }
 
 impl<'s> PerfScript<'s> {
     /// Reads the output.
     ///
-    /// A sample begins with a line that ends with an address and a symbol. The next line is its
-    /// source line, if perf knows it. With a call chain, each line of the chain begins with a tab,
-    /// and the first of them is where the program was.
+    /// Each sample has a line with an address and a symbol. The line after it is the source line,
+    /// if perf knows the source. With a call chain, each address line of the chain begins with a
+    /// tab. Then only the chain's first address counts: it is where the program was.
     pub fn read(text: &'s str) -> PerfScript<'s> {
         let mut script = PerfScript { samples: 0, lines: HashMap::new() };
         let mut sample = None;
@@ -49,8 +49,8 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the source lines of the script that may be the location `at`. Several may be,
-    /// because perf prints only the last component of a path unless it is asked for all of it.
+    /// Returns the source lines of the script that may be the location `at`. There may be several,
+    /// because perf prints only the last component of a path by default.
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();
@@ -61,7 +61,7 @@ impl<'s> PerfScript<'s> {
     }
 }
 
-/// Parses `f.c:12`, after which perf may write ` (discriminator 2)`.
+/// Parses `f.c:12` after two spaces. Perf may append ` (discriminator 2)`.
 fn place(line: &str) -> Option<(&str, u32)> {
     let line = line.strip_prefix("  ")?;
     let end = line.find(" (discriminator").unwrap_or(line.len());

@@ -1,4 +1,5 @@
-//! Measures how often LLVM removes a load once alias scopes separate it from the blamed accesses.
+//! Measures how often LLVM removes a load once alias scopes separate it from the blamed accesses
+//! ([`Blocked::blockers`]). To ask LLVM means to run its passes on the module with these scopes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,11 +10,11 @@ use super::{Blocked, Body, Cause, Event, Judge, Judged, Wanted, is_renewed};
 
 /// LLVM's results for the loads that it was asked about.
 pub struct Sample {
-    /// The result for each load, with the blamed accesses in other alias scopes than the load.
+    /// The result for each load, if alias scopes separate it from the blamed accesses.
     outcomes: HashMap<usize, Outcome>,
-    /// The loads that LLVM removes or moves in the unmodified module.
+    /// The analysed loads that LLVM removes or hoists in the unmodified module.
     gone: HashSet<usize>,
-    /// The numbers of loads.
+    /// The numbers of loads, by result.
     pub figures: Figures,
 }
 
@@ -21,34 +22,34 @@ pub struct Sample {
 #[derive(Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Figures {
-    /// The loads that LLVM's passes keep, and for which only stores and calls are blamed.
+    /// The loads that LLVM's passes keep, and that [`Blocked::can_be_asked`] accepts.
     pub blamed: usize,
     /// The loads of `blamed` that LLVM was asked about.
     pub asked: usize,
-    /// The loads of `asked` that LLVM removes or hoists if scopes separate what is blamed.
+    /// The loads of `asked` that LLVM removes or hoists if scopes separate the blamed accesses.
     pub gone: usize,
-    /// Loads that the passes keep, in `blamed` or not. LLVM was asked about them with scopes that
-    /// separate them from all accesses to other addresses.
+    /// A second selection of loads that the passes keep, in `blamed` or not. LLVM was asked about
+    /// them with scopes that separate each load from all accesses to other addresses.
     pub tried: usize,
-    /// The loads of `tried` that LLVM then removes or hoists: other accesses prevented it.
+    /// The loads of `tried` that LLVM removes or hoists with these scopes.
     pub gone_of_tried: usize,
-    /// The loads of `gone_of_tried` that LLVM also removes if only what is blamed is separated.
+    /// The loads of `gone_of_tried` for which scopes on the blamed accesses are enough.
     pub found: usize,
-    /// The other loads of `gone_of_tried`, counted by what was reported about them.
+    /// The loads of `gone_of_tried` that are not in `found`, counted by the reason.
     pub missed: BTreeMap<&'static str, usize>,
     /// The names of the loads that `gone_of_tried` counts.
     pub kept_by_memory: Vec<String>,
-    /// The names of the other loads of `tried`, which LLVM keeps in any case.
+    /// The names of the loads of `tried` that LLVM keeps even with scopes.
     pub stay: Vec<String>,
 }
 
 impl Sample {
-    /// Asks LLVM about at most `limit` loads for each figure, spread over all that `has_load`
-    /// accepts. `name` returns a load's name for the figures.
+    /// Asks LLVM about the loads that `has_load` accepts: at most `limit` for [`Figures::asked`],
+    /// and at most `limit` for [`Figures::tried`]. `name` returns a load's name for the figures.
     ///
     /// # Errors
     ///
-    /// LLVM cannot be asked.
+    /// LLVM cannot be run, or fails.
     pub fn take(
         prover: &Prover<'_>,
         functions: &[Judged<'_>],
@@ -93,7 +94,7 @@ impl Sample {
         let trials: Vec<Trial> = open.map(|(load, it)| of_blamed(load, it)).collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
-        // If scopes say that a call does not fill a variable, LLVM takes its value for undefined.
+        // If scopes say that a call does not write a variable, LLVM takes its value for undefined.
         let is_filled = |load: &usize| {
             let body = &by_load[load].body;
             is_renewed(body, &body.events.concat(), Event::Access(*load))
@@ -122,14 +123,15 @@ impl Sample {
         self.outcomes.get(&load).copied()
     }
 
-    /// Returns whether LLVM removes or moves a load in the unmodified module.
+    /// Returns whether LLVM removes or hoists an analysed load in the unmodified module.
     pub fn is_gone(&self, load: usize) -> bool {
         self.gone.contains(&load)
     }
 }
 
 impl Blocked {
-    /// Returns whether LLVM can be told that the blamed accesses do not change the load.
+    /// Returns whether alias scopes can rule out all blockers. False without blockers, for
+    /// [`Wanted::Sink`] and [`Wanted::Vectorise`], and for a [`Cause`] that scopes cannot remove.
     pub fn can_be_asked(&self) -> bool {
         let is_load = !matches!(self.wanted, Wanted::Sink(_) | Wanted::Vectorise(_));
         let is_apart = |cause: Cause| {
@@ -146,8 +148,8 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
     it.opcode == Opcode::Load && !it.volatile && !it.atomic
 }
 
-/// Returns a trial with two groups: the load with the load of its pointer, and the events that are
-/// blamed.
+/// Returns a trial with two groups: the load with the loads in its `blockers`, and the blocking
+/// events, except events with [`Cause::Register`].
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
     let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);
@@ -159,8 +161,8 @@ fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial
     Trial { load, groups: all.filter_map(|(&it, group)| Some((end(it)?, group))).collect() }
 }
 
-/// Returns a trial with two groups: a plain load, and all events of its function that may access
-/// memory, except accesses to the load's address.
+/// Returns a trial with two groups: all loads from the address of `load`, and all events of the
+/// function that may access memory, except fences and accesses to that address.
 fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     let body = &function.body;
     let key = |index: usize| body.pointer(index).map(|pointer| body.pointers.address(pointer));
@@ -176,8 +178,8 @@ fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     Trial { load, groups: all.collect() }
 }
 
-/// Adds the other loads from the same addresses. If two loads through one pointer have different
-/// scopes, LLVM ignores both scopes.
+/// Adds the function's other loads from the same addresses. LLVM ignores the scopes of two loads
+/// through one pointer if their scopes differ.
 ///
 /// LLVM: `MemoryDependenceResults::getNonLocalPointerDepFromBB`.
 fn with_equal(body: &Body<'_>, mut loads: BTreeSet<Event>) -> BTreeSet<Event> {

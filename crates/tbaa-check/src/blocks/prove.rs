@@ -1,5 +1,5 @@
-//! Asks LLVM whether it would remove or hoist a load if the blamed accesses could not change it.
-//! Alias scopes on the load, the stores and the calls tell LLVM so.
+//! Asks LLVM whether it would remove or hoist a load if certain stores and calls could not change
+//! the loaded value. Alias scopes on the load, the stores and the calls tell LLVM so.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use tbaa_ir::{Edits, Flow, Module, Opcode, Sizes};
 
 use super::Judge;
 
-/// The reason why LLVM cannot be asked.
+/// The reason why an LLVM program gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The program cannot be run.
+    /// The program cannot be started.
     #[error("cannot run {0}: {1}")]
     NotRun(String, std::io::Error),
     /// The program failed, or its output cannot be read.
@@ -27,14 +27,14 @@ pub(super) fn read(text: &[u8]) -> Result<Module<'_>, AskError> {
     tbaa_ir::read(text).map_err(cannot)
 }
 
-/// LLVM's result for a load.
+/// What LLVM does with a load if alias scopes are added, compared with the unmodified module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The load stays where it is.
+    /// The load stays in its block, with and without the scopes.
     Kept,
-    /// The load stays in the block to which LLVM also moves it in the unmodified module.
+    /// The load moves to another block, the same with and without the scopes.
     Moved,
-    /// The load is in another block than without the scopes, and in as many loops or more.
+    /// The load is in another block than without the scopes, but not in fewer loops.
     Elsewhere,
     /// The load is gone.
     Removed,
@@ -43,19 +43,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns whether the load is done less often.
+    /// Returns whether the load runs less often than without the scopes.
     pub fn is_gone(self) -> bool {
         matches!(self, Outcome::Removed | Outcome::Hoisted)
     }
 }
 
-/// A question to LLVM, in which scopes declare that accesses of different groups are to different
-/// memory. All accesses are of one function.
+/// Groups of accesses of one function. Alias scopes tell LLVM that no two groups overlap.
 #[derive(Clone)]
 pub(super) struct Trial {
-    /// The load that is asked about, or any access of the function.
+    /// The load whose [`Outcome`] is wanted; for a question about a loop, any access in it.
     pub(super) load: usize,
-    /// For each instruction, the offset of its end in the text, in bytes, and its group.
+    /// For each instruction, the byte offset of its end in the module's text, and its group.
     pub(super) groups: Vec<(usize, usize)>,
 }
 
@@ -63,7 +62,7 @@ pub(super) struct Trial {
 pub struct Opt<'a> {
     /// The program.
     pub program: String,
-    /// The function passes.
+    /// The function passes, as `opt -passes` takes them.
     pub passes: &'a str,
     /// Called with a description of the work that begins, to show it to the user.
     pub tell: fn(String),
@@ -74,7 +73,7 @@ impl Opt<'_> {
     ///
     /// # Errors
     ///
-    /// LLVM cannot be asked.
+    /// LLVM cannot be run, or fails.
     pub fn named(&self, text: &[u8]) -> Result<Vec<u8>, AskError> {
         self.run(text, "instnamer")
     }
@@ -87,8 +86,8 @@ impl Opt<'_> {
         format!("function({},loop-vectorize)", self.passes)
     }
 
-    /// Cuts out one function, which LLVM optimises in much less time than the whole module. Returns
-    /// the whole text if `llvm-extract` cannot be run.
+    /// Extracts one function, which LLVM optimises in much less time than the whole module. Returns
+    /// the whole text if `llvm-extract` fails, or if the function's name is not UTF-8.
     #[must_use]
     pub fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
         let (folder, name) = match self.program.rfind('/') {
@@ -107,15 +106,15 @@ impl Opt<'_> {
     }
 }
 
-/// The counts of a function's blocks, in their order; `None` if LLVM knows no count.
+/// How often each block of a function runs, in block order; `None` if LLVM knows no count.
 pub type BlockCounts = Vec<Option<u64>>;
 
-/// Returns for each function how often its blocks run in a profiled module, according to LLVM's
-/// `print<block-freq>`.
+/// Returns how often the blocks of each function run in a profiled module, by the function's name.
+/// The counts come from LLVM's `print<block-freq>`.
 ///
 /// # Errors
 ///
-/// LLVM cannot be asked.
+/// LLVM cannot be run, or fails.
 pub fn block_counts(opt: &str, text: &[u8]) -> Result<HashMap<Vec<u8>, BlockCounts>, AskError> {
     let arguments = ["-disable-output", "-passes=print<block-freq>", "-"];
     let printed = ask(opt, &arguments, text)?.stderr;
@@ -131,7 +130,7 @@ pub fn block_counts(opt: &str, text: &[u8]) -> Result<HashMap<Vec<u8>, BlockCoun
     Ok(by_name)
 }
 
-/// Runs a program of LLVM on a text.
+/// Runs an LLVM program with `text` as its standard input.
 fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskError> {
     let fail = |why: String| AskError::Failed(format!("cannot ask {program}: {why}"));
     let mut command = Command::new(program);
@@ -139,7 +138,7 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskErro
     let mut child = command.spawn().map_err(|error| AskError::NotRun(program.to_owned(), error))?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        // If the program ends early, its status says so.
+        // A failed write is ignored: if the program ends early, its exit status reports that.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
         child.wait_with_output()
     });
@@ -151,17 +150,18 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskErro
     Err(fail(format!("{}, {}", output.status, errors.lines().next().unwrap_or("it says nothing"))))
 }
 
-/// A place where a load is done: the number of loops around a block, and the block's label.
+/// A block that contains a load: the number of loops around the block, and the block's label.
 type Place = (usize, String);
 
-/// The places where loads are done, by function and by the value's name in the input. LLVM gives a
-/// load another name if it moves the load to only some paths.
+/// The blocks of loads, by function and by the name of the loaded value. If LLVM moves a load to
+/// some of the paths only, it appends `.pre` to the name.
 ///
 /// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 
 impl Places {
-    /// Finds the loads of the functions whose names are `wanted`.
+    /// Finds the loads of the functions whose names are `wanted`. Drops a suffix `.pre` from a name
+    /// that is not in `written`, the loads of the module before LLVM optimised it.
     fn of(
         text: &[u8],
         wanted: &HashSet<&[u8]>,
@@ -201,13 +201,14 @@ impl Places {
         self.0.get(function)?.get(value)
     }
 
-    /// Returns the largest number of loops around a load; `None` if the load is not done.
+    /// Returns the largest number of loops around a load; `None` if the load is gone.
     fn depth(&self, function: &[u8], value: &str) -> Option<usize> {
         self.get(function, value)?.last().map(|it| it.0)
     }
 }
 
-/// A module whose values have names, and LLVM's result for it.
+/// Runs `opt` on a module whose values have names. `written` holds the module's loads as written,
+/// and `before` the loads after LLVM optimised the unmodified module.
 pub struct Prover<'a> {
     opt: Opt<'a>,
     pub(super) judge: &'a Judge<'a>,
@@ -221,7 +222,7 @@ impl<'a> Prover<'a> {
     ///
     /// # Errors
     ///
-    /// LLVM cannot be asked.
+    /// LLVM cannot be run, or fails.
     pub fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, AskError> {
         let functions: Vec<&[u8]> = judge.module.functions().collect();
         let all = functions.iter().copied().collect();
@@ -244,14 +245,13 @@ impl<'a> Prover<'a> {
         std::str::from_utf8(&self.module().text()[span]).ok()?.strip_prefix('%')
     }
 
-    /// Returns whether LLVM keeps a load of the unmodified module, in no fewer loops than before.
+    /// Returns whether LLVM neither removes nor hoists a load in the unmodified module.
     pub(super) fn is_kept(&self, load: usize) -> bool {
         let depth = |of: &Places| of.depth(self.function(load), self.value(load)?);
         depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))
     }
 
-    /// Asks LLVM what happens to the load of each trial. Trials of different functions share one
-    /// run.
+    /// Asks LLVM what happens to each trial's load. A run has at most one trial of each function.
     pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, AskError> {
         let mut outcomes = vec![Outcome::Kept; trials.len()];
         let mut left: Vec<usize> = (0..trials.len()).collect();
@@ -281,8 +281,7 @@ impl<'a> Prover<'a> {
         Ok(outcomes)
     }
 
-    /// Returns the module as LLVM vectorises it, with the scopes of some trials. No two trials have
-    /// an access in common.
+    /// Returns the module as LLVM vectorises it with the scopes of `trials`, which share no access.
     pub(super) fn vectorised(&self, trials: &[Trial]) -> Result<Vec<u8>, AskError> {
         (self.opt.tell)(format!("asking opt of {} loops", trials.len()));
         self.opt.run(&self.scoped(trials), &self.opt.with_vectors())
@@ -297,7 +296,7 @@ impl<'a> Prover<'a> {
         Ok(String::from_utf8_lossy(&records).into_owned())
     }
 
-    /// Returns the module with alias scopes that separate the groups of each trial.
+    /// Returns the module's text with alias scopes that separate the groups of each trial.
     fn scoped<'t>(&self, trials: impl IntoIterator<Item = &'t Trial>) -> Vec<u8> {
         let text = self.module().text();
         let (mut edits, mut nodes) = (Edits::default(), String::from("\n"));

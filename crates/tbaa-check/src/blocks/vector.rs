@@ -2,9 +2,9 @@
 //! two accesses allow an overlap.
 //!
 //! This module asks LLVM. Accesses that may overlap by their pointers alone are one group: no type
-//! can separate them. Each group gets an alias scope of its own, and LLVM shows what it does with
-//! the loop if no two groups overlap. If that is more, two groups at a time share one scope. If
-//! LLVM then does less, these two groups are to blame.
+//! can separate them. In a first run of LLVM, each group has an alias scope of its own, so no two
+//! groups overlap. If LLVM then vectorises more of the loop, further runs let one pair of groups
+//! share a scope. If LLVM vectorises less with a shared scope, that pair blocks the loop.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,13 +28,12 @@ struct Candidate<'f, 't> {
     name: (&'t [u8], &'t [u8]),
     /// Groups of accesses, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
-    /// Pairs of groups, each with two accesses, one of each group, that may overlap.
+    /// Pairs of indices into `groups`, with two accesses, one of each group, that may overlap.
     pairs: Vec<(usize, usize, Blocker)>,
 }
 
 impl Candidate<'_, '_> {
-    /// Returns a trial with a scope for each group. The two groups of the pair `shared` get one
-    /// scope.
+    /// Returns a trial with a scope for each group. The two groups of pair `shared` get one scope.
     fn trial(&self, shared: Option<usize>) -> Trial {
         let shared = shared.map(|pair| &self.pairs[pair]);
         let scope = |group| match shared {
@@ -50,12 +49,13 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// Finds the blocked loops with an access that `is_wanted` accepts, each with the index of its
-/// function. LLVM is asked about at most `limit` loops.
+/// Finds loops that LLVM would vectorise better if types separated more accesses. Returns a loop's
+/// blocking pairs, grouped by a common access, with the index of the function in `functions`.
+/// Leaves out groups in which `is_wanted` accepts no access. Asks LLVM about at most `limit` loops.
 ///
 /// # Errors
 ///
-/// LLVM cannot be asked.
+/// LLVM cannot be run, or fails.
 pub fn loops<'a>(
     prover: &Prover<'a>,
     functions: &[Judged<'a>],
@@ -94,7 +94,7 @@ pub fn loops<'a>(
     let mut found = Vec::new();
     for (candidate, mut blamed) in better.into_iter().zip(blamed) {
         if blamed.is_empty() {
-            // No single pair prevents vectorisation, only several together: blame all.
+            // No pair alone makes LLVM vectorise less, so several pairs together do: report all.
             blamed = candidate.pairs.iter().map(|pair| pair.2).collect();
         }
         let by_access = by_access(blamed);
@@ -129,8 +129,8 @@ pub fn loops<'a>(
     Ok(found)
 }
 
-/// Groups pairs of accesses by the access that is in most of them. One change to that access can
-/// then resolve its whole group, so the advice is shortest.
+/// Groups pairs of accesses by a common access: first the pairs of the access that is in the most
+/// pairs, then in the same way the pairs that remain. So few changes of accesses resolve all pairs.
 fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
     let both = |pair: &Blocker| [pair.load, pair.event];
     let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
@@ -168,7 +168,7 @@ fn candidates<'f, 'a>(
             }
             let meets =
                 |group: &Vec<usize>| group.iter().any(|&other| judge.may_meet(body, access, other));
-            // An access may join groups that were separate before.
+            // All groups that the access may overlap become one group.
             let mut joined = vec![access];
             while let Some(at) = groups.iter().position(&meets) {
                 joined.extend(groups.swap_remove(at));
@@ -188,15 +188,15 @@ fn candidates<'f, 'a>(
     }
 }
 
-/// The outcome for each loop in LLVM's output. The key is the function and the label of the loop's
-/// header. A label that is still there and was not vectorised is [`Vectors::Scalar`].
+/// The result for each loop in LLVM's output. The key is the function and the label of the loop's
+/// header. A loop that LLVM did not vectorise is [`Vectors::Scalar`].
 ///
 /// LLVM: the names of blocks in `InnerLoopVectorizer`.
 struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
 
 impl Results {
     fn get(&self, (function, header): (&[u8], &[u8])) -> Vectors {
-        // If the whole loop is done in vectors, the old blocks are gone.
+        // If vector code replaces the whole loop, LLVM deletes the loop's old blocks.
         let key = (function.to_vec(), header.to_vec());
         self.0.get(&key).copied().unwrap_or(Vectors::Vectorised)
     }
@@ -229,9 +229,9 @@ impl Results {
     }
 }
 
-/// Returns LLVM's reason not to vectorise a loop, from its optimisation records; `None` if loops of
-/// one line differ. The records of a function are adjacent, and the record with a loop's reason
-/// comes before the record with its line.
+/// Returns LLVM's reason not to vectorise the loop at a line and column, from LLVM's optimisation
+/// records. `None` if there is no reason, or if loops at that position have different reasons. The
+/// record with a loop's reason comes before the record with the loop's line.
 ///
 /// LLVM: `YAMLRemarkSerializer`.
 fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {

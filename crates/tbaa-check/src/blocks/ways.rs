@@ -1,14 +1,14 @@
-//! Searches backwards from a load for the accesses that have its value.
+//! Searches backwards from a load for earlier accesses that load or store the same value.
 
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// The largest number of events and blocks on a backward search. Optimisers give up sooner.
+/// The largest total of events and blocks in a backward search. Optimisers give up sooner.
 /// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
 const FAR: usize = 512;
 
-/// The set of blocks that a search has visited. It takes constant time to start the next search,
-/// which only increases a counter.
+/// The blocks that a search has visited: those whose number in `of` is `walk`, the number of the
+/// current search. A new search increases `walk`, so it need not clear `of`.
 #[derive(Default)]
 pub(super) struct Marks {
     of: Vec<u32>,
@@ -24,13 +24,13 @@ impl Marks {
         });
     }
 
-    /// Marks a block, and returns true if it was not marked before.
+    /// Marks a block. Returns true if the current search had not marked it before.
     pub(super) fn insert(&mut self, block: usize) -> bool {
         std::mem::replace(&mut self.of[block], self.walk) != self.walk
     }
 }
 
-/// The result of a backward search: the accesses where it ended, and the events that it passed.
+/// The result of a backward search: the events where it ended, and the events that it passed.
 pub(super) struct Way {
     pub(super) found: Vec<Event>,
     pub(super) passed: Vec<Event>,
@@ -43,10 +43,10 @@ pub(super) struct Point {
     pub(super) event: usize,
 }
 
-/// Searches back from `from` on every path, until `is_equal` accepts an event. Returns the accepted
-/// events and the passed ones. Returns `None` if a path reaches the function's entry or an event
-/// that `is_start` accepts (no earlier value is valid there), or if the search is longer than
-/// [`FAR`].
+/// Searches back from `from` on every path, until `is_equal` accepts an event, given as a block and
+/// the event's index in that block. Returns the accepted events and the passed events. Returns
+/// `None` if the search is longer than [`FAR`], or if a path reaches the function's entry or an
+/// event that `is_start` accepts. A value from before such an event is not valid after it.
 pub(super) fn back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,
@@ -85,8 +85,8 @@ pub(super) fn back(
     Some(way)
 }
 
-/// Like [`back`], for a block where the search fails in exactly one predecessor: an optimiser could
-/// load there. Otherwise returns `None`. LLVM: `GVNPass::PerformLoadPRE`.
+/// Runs [`back`] from the end of each predecessor. Returns `None` unless it fails for exactly one,
+/// where an optimiser could insert a load. LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,

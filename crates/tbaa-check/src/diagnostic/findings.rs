@@ -51,8 +51,7 @@ impl Findings {
         Findings { limits, ..Findings::default() }
     }
 
-    /// Returns whether one more finding is stored. If not, the finding is counted, and needs no
-    /// message.
+    /// Returns whether a further finding of `code` may be stored. If not, counts it as left out.
     pub(crate) fn admits(&mut self, code: Code) -> bool {
         let full = self.is_full(code);
         if full {
@@ -61,7 +60,7 @@ impl Findings {
         !full
     }
 
-    /// Adds a finding for the caller to fill in; `None` if the limit is reached.
+    /// Adds a finding for the caller to fill in. At a limit, only counts it and returns `None`.
     pub(crate) fn add(
         &mut self,
         (code, level): (Code, Level),
@@ -70,13 +69,13 @@ impl Findings {
         self.admits(code).then(|| self.push(Diagnostic::new(code, level, message())))
     }
 
-    /// Returns whether a further finding would be left out.
+    /// Returns whether a further finding of `code` would be left out.
     pub(crate) fn is_full(&self, code: Code) -> bool {
         let of_code = self.by_code.get(&code).copied().unwrap_or(0);
         self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code
     }
 
-    /// Records that the search for a code ended early.
+    /// Records that the search for findings of `code` ended early.
     pub(crate) fn stop(&mut self, code: Code) {
         self.beyond(code).at_least = true;
     }
@@ -85,7 +84,7 @@ impl Findings {
         self.left_out.entry(code).or_insert(LeftOut { code, count: 0, at_least: false })
     }
 
-    /// Adds a finding that was admitted.
+    /// Adds a finding that [`Findings::admits`] accepted.
     pub(crate) fn push(&mut self, finding: Diagnostic) -> &mut Diagnostic {
         *self.by_code.entry(finding.code).or_default() += 1;
         let at = self.found.len();
@@ -93,7 +92,8 @@ impl Findings {
         &mut self.found[at]
     }
 
-    /// Adds the findings of another check of the same input, and sorts all by their position.
+    /// Adds the findings of another check of the same input, and sorts all findings by position.
+    /// Stores all of them: the limits are not applied again.
     #[must_use]
     pub fn and(mut self, others: Findings) -> Findings {
         for LeftOut { code, count, at_least } in others.left_out.into_values() {
@@ -105,13 +105,13 @@ impl Findings {
         self.in_order()
     }
 
-    /// Sorts the findings by their position in the text, then by code. Equals keep their order.
+    /// Sorts the findings by position in the text, then by code. The sort is stable.
     pub(crate) fn in_order(mut self) -> Findings {
         self.found.sort_by_key(Diagnostic::place);
         self
     }
 
-    /// Returns the number of findings that were left out, by code; empty if all findings are
+    /// Returns the numbers of findings that were left out, by code. Empty if all findings are
     /// stored and no search ended early.
     pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.values().copied()

@@ -7,7 +7,7 @@ use tbaa::wellformed::Level;
 /// Defines the lints, each with its level and its title.
 macro_rules! lints {
     ($($name:ident: $level:expr, $title:literal;)*) => {
-        /// Something that LLVM accepts although it is wrong or suspicious, in order of number.
+        /// A check for something that LLVM accepts although it is wrong or suspicious.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -19,7 +19,7 @@ macro_rules! lints {
             /// Every lint, in order of number.
             pub const ALL: &[Lint] = &[$(Lint::$name,)*];
 
-            /// Returns how bad a finding is; `None` if the lint is off by default.
+            /// Returns the severity of the findings; `None` if the lint is off by default.
             pub fn level(self) -> Option<Level> {
                 match self {
                     $(Lint::$name => $level,)*

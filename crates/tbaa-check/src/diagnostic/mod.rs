@@ -53,7 +53,7 @@ impl Code {
         }
     }
 
-    /// Returns a title of the finding, in a few words without a verb.
+    /// Returns a short title of the problem.
     pub fn title(self) -> &'static str {
         match self {
             Code::Rule(rule) => rule.title(),
@@ -61,7 +61,7 @@ impl Code {
         }
     }
 
-    /// Returns how bad a finding is; `None` for a lint that is off by default.
+    /// Returns the severity of the findings; `None` for a lint that is off by default.
     pub fn level(self) -> Option<Level> {
         match self {
             Code::Rule(rule) => Some(rule.level()),
@@ -113,11 +113,11 @@ impl TryFrom<String> for Code {
     }
 }
 
-/// A place in a text, with a remark.
+/// A range of a text, with a remark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Label {
-    /// Bytes from the start of the text.
+    /// The range, in bytes from the start of the text.
     pub span: Range<usize>,
     /// The remark; may be empty.
     pub text: String,
@@ -137,9 +137,9 @@ pub struct Diagnostic {
     pub level: Level,
     /// The mistake, in one line.
     pub message: String,
-    /// The place; `None` for a graph that was not read from a text.
+    /// The position of the mistake; `None` for a graph that was not read from a text.
     pub primary: Option<Label>,
-    /// Other places that are involved.
+    /// Other ranges that are involved.
     pub secondary: Vec<Label>,
     /// The consequences, and LLVM's own message.
     pub notes: Vec<String>,
@@ -169,7 +169,7 @@ impl Diagnostic {
         self.help = Some(help.into());
     }
 
-    /// Returns the key by which findings are sorted: the position in the text, then the code.
+    /// Returns the sort key of findings: the position in the text (0 if unknown), then the code.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
     }

@@ -30,8 +30,8 @@ pub struct LinkedType {
     scalar_of: Vec<u32>,
 }
 
-/// Returns whether two types with one name may be meant as one type. Two scalars of the same module
-/// are not, because the module's front end distinguishes them by their parents.
+/// Returns whether two types with one name, given their `scalar_of`, may be meant as one type. Two
+/// scalars of one module may not: its front end distinguishes them by their parents.
 fn may_be_one(a: &[u32], b: &[u32]) -> bool {
     !a.iter().any(|module| b.binary_search(module).is_ok())
 }
@@ -43,7 +43,7 @@ fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     bodies.first().is_some_and(|first| first.scalar_of.iter().any(has_all))
 }
 
-/// Finds the names with several bodies.
+/// Finds the names of several types under one root, unless one module has all as scalars.
 pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clash> {
     let mut named: IndexMap<(TypeId, &[u8]), Vec<LinkedType>> = IndexMap::default();
     for (&id, (_, facts)) in ids.iter().zip(&summary.nodes) {
@@ -66,28 +66,28 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
     clashes
 }
 
-/// The largest number of types with clashing names in one list. An access that goes through more
-/// counts as going through all.
+/// The largest number of types with clashing names in one [`Through`]. An access that goes through
+/// more counts as going through all.
 const MOST: usize = 64;
-/// The largest number of steps for one access, so that no graph makes a link slow.
+/// The largest number of visited types for one access. With more, it counts as going through all.
 const STEPS: usize = 4096;
 
-/// The types with clashing names that an access goes through, with the number of each clash; `None`
-/// if it counts as going through all.
+/// The types with clashing names that an access goes through (see [`LinkedOracle`]), each with the
+/// index of its clash. `None` if the access counts as going through all.
 type Through = Option<Vec<(u32, TypeId)>>;
 
 /// Answers alias queries on linked modules.
 ///
-/// Two accesses that go through different types of one name may alias. An access goes through its
-/// base type, the types on the path to the accessed type, that type, everything that it contains,
-/// and the parents of all these types.
+/// Two accesses that go through different types of one name may alias, unless the types are scalars
+/// of the same module. An access goes through its base type, the types on the path to the accessed
+/// type, the accessed type, everything that it contains, and the parents of all these types.
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
-    /// For each tag, an index into `through`; 0 if the tag goes through no clash.
+    /// For each tag, an index into `through`; 0 if its accesses go through no clashing type.
     of_tag: Vec<u32>,
     through: Vec<Through>,
-    /// For each scalar with a clashing name, the modules that have it.
+    /// For each scalar with a clashing name, the sorted indices of the modules that have it.
     scalars: HashMap<TypeId, Vec<u32>>,
 }
 
@@ -116,7 +116,7 @@ impl<'l> LinkedOracle<'l> {
 
     /// Returns whether two accesses may touch a common byte.
     ///
-    /// A missing tag may alias everything.
+    /// An access without a tag may alias everything.
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         let (a, b) = (a.into(), b.into());
         if let (Some(x), Some(y)) = (a.tag, b.tag)
@@ -127,8 +127,8 @@ impl<'l> LinkedOracle<'l> {
         self.oracle.alias(a, b)
     }
 
-    /// Returns whether two tags go through different types of one name, and so may alias whatever
-    /// the merged graph says.
+    /// Returns whether accesses with these tags go through different types of one name. Then they
+    /// may alias, even if the merged graph answers `NoAlias`.
     pub fn clash(&self, a: TagId, b: TagId) -> bool {
         let graph = self.oracle.graph();
         let through = |tag| {
@@ -141,7 +141,7 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
-    /// Returns whether two sorted lists have different types of one clash.
+    /// Returns whether two sorted lists have different types of one clash that may be meant as one.
     fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
         let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
         let mut others = b.chunk_by(of_clash).peekable();
@@ -157,10 +157,10 @@ impl<'l> LinkedOracle<'l> {
         false
     }
 
-    /// Returns whether an access goes through no type whose name clashes.
+    /// Returns whether a tag of the merged graph goes through no type whose name clashes.
     ///
-    /// An optimizer that does not know of clashes can safely use the merged graph if all tags that
-    /// are not clear are dropped.
+    /// An optimizer that does not know of clashes can safely use the merged graph if it drops all
+    /// tags for which this is false.
     pub fn is_clear(&self, tag: TagId) -> bool {
         self.oracle.graph().owns_tag(tag) && self.of_tag[tag.index()] == 0
     }
@@ -175,7 +175,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
     let Ok(parts) = graph.tag(tag) else { return Some(Vec::new()) };
     let mut found: HashSet<(u32, TypeId)> = HashSet::default();
     let mut seen: HashSet<(TypeId, Part)> = HashSet::default();
-    // The access itself, and the path to it.
+    // Start at the whole accessed type, and at the base type with the accessed offset.
     let mut work = vec![(parts.access, Part::Whole), (parts.base, Part::At(parts.offset))];
     while let Some((ty, place)) = work.pop() {
         if !seen.insert((ty, place)) {
@@ -206,7 +206,7 @@ enum Part {
     Whole,
     /// The bytes from this offset on.
     At(u64),
-    /// Nothing of the type, which is a parent of the accessed type.
+    /// Nothing of this type: only a type below it in the tree is accessed.
     Above,
 }
 
@@ -230,7 +230,7 @@ fn descend(graph: &Graph, ty: TypeId, place: Part, work: &mut Vec<(TypeId, Part)
             None => overlapping || Some(field.offset) == last,
         };
         if inside {
-            // If the field is an array, this is the offset in one element.
+            // If the field is an array, the new offset is relative to one element.
             let size = graph.ty(field.ty).size().filter(|&size| size > 0);
             work.push((field.ty, Part::At(size.map_or(into, |size| into % size))));
         }

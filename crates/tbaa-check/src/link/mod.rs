@@ -7,14 +7,14 @@
 //!
 //! [`Linked`] finds such clashes ([`Linked::clashes`]) and allows for them ([`LinkedOracle`]):
 //! accesses that go through different bodies of one name may alias. All other answers are those of
-//! the merged graph, which are each module's answers for its own tags. So linking may make an
-//! answer more general, but never `NoAlias` instead of `MayAlias`.
+//! the merged graph. For two tags of one module, the merged graph answers what the module's own
+//! graph answers. So linking may turn `NoAlias` into `MayAlias`, but never the reverse.
 //!
 //! - Unnamed roots and distinct nodes do not merge.
-//! - A type with an empty name has no name, and clashes with nothing.
-//! - Clashes are computed from the merged graph alone.
+//! - A type with an empty name counts as unnamed, and clashes with nothing.
+//! - Clashes are computed from the merged [`Summary`] and its graph, not from the modules.
 //!
-//! A [`Summary`] is the form for build systems; it states the laws of linking.
+//! A build system can store and link a [`Summary`], whose documentation states the laws of linking.
 //!
 //! ```
 //! use tbaa_check::link::Linked;
@@ -62,7 +62,7 @@ use tbaa::{AliasRule, Graph, GraphError, NodeId, TagId};
 pub struct Linked {
     summary: Summary,
     graph: Graph,
-    /// The graph's node for each place (index) in the summary.
+    /// The merged graph's node for each place (node index) in the summary.
     ids: Vec<NodeId>,
     maps: Vec<NodeMap>,
     clashes: Vec<Clash>,
@@ -79,8 +79,8 @@ impl Linked {
         Linked::build(summary, maps)
     }
 
-    /// Makes a graph of a summary of any number of modules. [`Linked::node_at`] finds its nodes by
-    /// their places. Fails with [`GraphError::Full`].
+    /// Makes a graph from a summary of any number of modules. [`Linked::node_at`] finds its nodes
+    /// by their indices in the summary. Fails with [`GraphError::Full`].
     pub fn from_summary(summary: Summary) -> Result<Linked, GraphError> {
         Linked::build(summary, Vec::new())
     }
@@ -91,8 +91,8 @@ impl Linked {
         Ok(Linked { summary, graph, ids, maps, clashes })
     }
 
-    /// Returns the merged graph. Its own answers are LLVM's after LLVM's link; [`Linked::oracle`]
-    /// allows for clashes.
+    /// Returns the merged graph. An oracle of this graph alone answers like LLVM after LLVM's own
+    /// link; [`Linked::oracle`] also allows for clashes.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -108,19 +108,19 @@ impl Linked {
         self.node_at(self.maps.get(module)?.place(node)?)
     }
 
-    /// Returns the node at a place of the summary.
+    /// Returns the merged graph's node for a place (node index) in the summary.
     pub fn node_at(&self, place: usize) -> Option<NodeId> {
         self.ids.get(place).copied()
     }
 
-    /// Returns a module's tag in the merged graph; `None`, which may alias everything, in the cases
-    /// of [`Linked::node`].
+    /// Returns a module's tag in the merged graph; `None` in the same cases as [`Linked::node`]. An
+    /// access without a tag may alias everything.
     pub fn tag(&self, module: usize, tag: TagId) -> Option<TagId> {
         let place = *self.maps.get(module)?.tags.get(tag.index())?;
         self.graph.tag_of(self.node_at(place? as usize)?)
     }
 
-    /// Returns the names that have several bodies, in order.
+    /// Returns the names that have several bodies, sorted by name.
     pub fn clashes(&self) -> &[Clash] {
         &self.clashes
     }

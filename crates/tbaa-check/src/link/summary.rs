@@ -1,4 +1,4 @@
-//! Summaries: a module's TBAA nodes by their content alone, in canonical order.
+//! Summaries: the TBAA nodes of a module, identified by content, in canonical order.
 
 use std::cmp::Ordering;
 use tbaa::parts::table::{IndexMap, IndexSet};
@@ -18,11 +18,11 @@ pub(super) enum Op {
     Node(u32),
 }
 
-/// The identity of a node that never equals another, whatever its operands.
+/// The identity of a node that equals no other node, even one with the same operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Origin {
     pub(super) module: u32,
-    /// The node's index among such nodes of its module.
+    /// The node's index among the nodes of its module that have an origin.
     pub(super) place: u32,
 }
 
@@ -36,18 +36,18 @@ pub(super) const TAG: u8 = 1;
 pub(super) const COPY: u8 = 2;
 pub(super) const TYPE: u8 = 4;
 
-/// The facts about a node. When summaries are linked, their facts are joined.
+/// The facts about a node. When summaries are linked, the facts about equal nodes are joined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Facts {
     pub(super) roles: u8,
-    /// The index of the first module by name that has the node.
+    /// The index of the module that has the node; of several, the first by name.
     pub(super) module: u32,
     /// The sorted indices of all modules that have the node, if it is a scalar.
     pub(super) scalar_of: Vec<u32>,
 }
 
 impl Facts {
-    /// Replaces the indices of modules: `modules` has the new index of each.
+    /// Replaces each module index by its entry in `modules`.
     fn renumber(&mut self, modules: &[u32]) {
         for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
             *module = modules[*module as usize];
@@ -60,15 +60,15 @@ impl Facts {
 ///
 /// A summary is a set: nodes of equal content are one node, whichever module they come from, and
 /// their order depends only on their content. So [`Summary::link`] is associative, commutative and
-/// idempotent, and a build system may link any parts in any order: the results are equal, byte for
-/// byte once serialised.
+/// idempotent. A build system may link summaries in any order and grouping: the results are equal,
+/// and so are their serialised bytes.
 ///
 /// Distinct nodes and unnamed roots have an identity besides their content: they belong to their
 /// module and never merge with another module's. A module is identified by its name: summaries of
 /// different modules must have different names.
 ///
-/// Tags of cyclic nodes, and of nodes that refer to a value of their module, mean nothing
-/// elsewhere. They are left out, and alias everything.
+/// Nodes that reach a cycle of several nodes, or a value of their module, mean nothing elsewhere.
+/// They are left out. A tag that is left out may alias everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "super::portable::Portable"))]
@@ -79,7 +79,7 @@ pub struct Summary {
     pub(super) nodes: Vec<(Key, Facts)>,
 }
 
-/// The new places (indices) of the nodes of a summary or graph that was linked.
+/// Maps the nodes of a graph or summary to their places (indices) in the summary made from it.
 #[derive(Clone, Debug, Default)]
 pub struct NodeMap {
     to: Vec<Option<u32>>,
@@ -88,17 +88,17 @@ pub struct NodeMap {
 }
 
 impl NodeMap {
-    /// Returns the place of a graph's node in the summary; `None` if it was left out.
+    /// Returns the place of a graph's node in the summary; `None` if the node was left out.
     pub fn place(&self, node: NodeId) -> Option<usize> {
         self.follow(node.index())
     }
 
-    /// Returns the new place of a node of a linked summary; `None` if it was left out.
+    /// Returns the new place of a linked summary's node; `None` if `place` has no new place.
     pub fn follow(&self, place: usize) -> Option<usize> {
         Some((*self.to.get(place)?)? as usize)
     }
 
-    /// Returns the composition of this map and the map of a later link.
+    /// Returns the composition: this map first, then `next`, the map of a later link.
     pub fn then(&self, next: &NodeMap) -> NodeMap {
         let follow = |&place: &Option<u32>| next.to.get(place? as usize).copied().flatten();
         let all = |places: &[Option<u32>]| places.iter().map(follow).collect();
@@ -162,8 +162,8 @@ impl Summary {
         self.nodes.len()
     }
 
-    /// Returns the nodes as a graph, one by one in the summary's order.
-    /// Fails with [`GraphError::Full`].
+    /// Makes a graph of the nodes, and returns it with the graph's node for each node of the
+    /// summary, in the summary's order. Fails with [`GraphError::Full`].
     pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
         let mut graph = Graph::new();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
@@ -202,7 +202,7 @@ fn is_own(graph: &Graph, id: NodeId) -> bool {
 }
 
 /// Returns the nodes that are in no cycle and lead to none, each after the nodes that it refers to.
-/// A reference to itself is not a cycle.
+/// A node's reference to itself is not a cycle.
 fn children_first(graph: &Graph) -> Vec<NodeId> {
     let mut users: Vec<Vec<NodeId>> = vec![Vec::new(); graph.node_count()];
     let mut missing = vec![0_usize; graph.node_count()];
@@ -278,7 +278,7 @@ impl Union {
         NodeMap { to, tags: Vec::new() }
     }
 
-    /// Sorts names and strings, and the nodes by height (longest path down), then by [`compare`].
+    /// Sorts names and strings; and nodes by height (longest operand path), then by [`compare`].
     fn sorted(self) -> (Summary, NodeMap) {
         let (modules, module_ranks) = ranked(self.modules);
         let (strings, string_ranks) = ranked(self.strings);
@@ -315,7 +315,7 @@ impl Union {
     }
 }
 
-/// Sorts names, and returns them with the new index of each.
+/// Sorts `names`. Returns them, and for each old index the new index.
 fn ranked<T: Ord>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
     let mut names: Vec<(T, usize)> = names.into_iter().zip(0..).collect();
     names.sort();
@@ -339,7 +339,7 @@ fn renumber(key: &mut Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32
     }
 }
 
-/// Orders nodes of one height: by module and place, then by operands.
+/// Orders nodes of one height: by origin (none first), then by operands.
 fn compare(a: &Key, b: &Key) -> Ordering {
     let origin = |key: &Key| key.origin.map(|origin| (origin.module, origin.place));
     let op = |op: &Op| match *op {

@@ -1,4 +1,4 @@
-//! Lints that compare the accesses of each function.
+//! Lints that examine the memory accesses of each function.
 
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ fn immutable(subject: &Subject, module: &Module<'_>, report: &mut Report) {
     }
 }
 
-/// Reports tagged calls that copy or fill the memory of an argument.
+/// Reports tagged calls with an argument that is memory (`byval`, `sret` and the like).
 fn argument_memory(
     subject: &Subject,
     function: &Function<'_>,
@@ -119,7 +119,7 @@ fn argument_memory(
     }
 }
 
-/// Reports functions in which some loads and stores have a tag and some do not.
+/// Reports functions in which some non-volatile loads and stores have a tag, and others have none.
 fn untagged(subject: &Subject, module: &Module, report: &mut Report) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain = |instruction: &&Instruction| {

@@ -6,7 +6,7 @@ use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, TagId};
 use tbaa_ir::{Address, Module, Object, Opcode};
 
-/// The largest number of accesses through one pointer that are compared with a load.
+/// The largest number of accesses to one address that are compared with a load.
 const COMPARED: usize = 32;
 
 pub(super) fn look(
@@ -47,8 +47,8 @@ pub(super) fn look(
         }
     }
     for (load, tag, arms) in chosen {
-        // If one choice is a stack slot, LLVM may load through every choice. Otherwise only stores
-        // count: memory that is loaded at two widths was often stored as neither type.
+        // If one of the pointers is a stack slot, LLVM may load through each of them: all accesses
+        // count. Otherwise loads do not count: memory may be loaded as a type that was not stored.
         let has_slot = arms.iter().any(|arm| pointers.object(arm.base) == Object::Local);
         let mut others = arms.iter().filter_map(|arm| through.get(arm)).flatten();
         let other = others.find(|(_, its, opcode)| {

@@ -17,10 +17,10 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 }
 
 /// The largest number of accesses that each access is compared with. A type may have a million
-/// equal fields, each with tags of its own.
+/// fields that overlap, each with its own tags.
 const COMPARED: usize = 64;
 
-/// Bytes of a base type that an instruction accesses.
+/// The bytes of a base type that an instruction accesses: from `start` to `end`, exclusive.
 struct Bytes<'a> {
     start: u64,
     end: u64,
@@ -43,7 +43,7 @@ fn accessed(subject: &Subject, all: &[Instruction], report: &mut Report) {
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
         for (i, a) in bytes.iter().enumerate() {
-            // Several accesses may start at the same byte.
+            // Accesses that start at the same byte are not compared.
             let after = i + bytes[i..].partition_point(|b| b.start == a.start);
             let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
             for b in inside.take(COMPARED).filter(|b| !oracle.may_alias(a.tag, b.tag)) {
@@ -69,8 +69,8 @@ fn add_accessed(subject: &Subject, report: &mut Report, base: TypeId, a: &Bytes,
 const HELP: &str = "correct the offsets; if the fields overlap on purpose they are a union, and \
                     accesses to it share one tag";
 
-/// Compares the fields of each struct of the old format by their offsets and minimum sizes. Fields
-/// of one type that overlap are skipped: they are bit-fields, which no tag accesses.
+/// Compares adjacent fields of each struct of the old format, by offset and minimum size. Fields of
+/// one type that overlap are skipped: they are bit-fields, to which clang attaches no tag.
 fn declared(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
@@ -116,9 +116,9 @@ struct Least<'s> {
 }
 
 impl Least<'_> {
-    /// Returns a scalar's size, if known, or the end of a struct's last field (1 byte if unknown).
+    /// Returns a scalar's size, or the end of a struct's last field (whose size is 1 if unknown).
     fn of(&mut self, ty: TypeId) -> Option<u64> {
-        // The last field of each type is followed, on a path that may be as long as the graph.
+        // A loop, not a recursion: the chain of last fields may be as long as the graph.
         let (mut path, mut next) = (Vec::new(), ty);
         let mut least = loop {
             if let Some(&known) = self.known.get(&next.node()) {

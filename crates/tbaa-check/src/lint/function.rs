@@ -1,8 +1,8 @@
-//! Reads the memory events of a function, in block order, with the place of each access.
+//! Reads the memory events of a function, in block order, with the [`Place`] of each access.
 //!
-//! Two accesses are to one place if their pointers have the same address. Front ends load the same
-//! pointer again and again: two such loads have the same value if nothing in between may have
-//! changed it, as an optimizer assumes too.
+//! Two accesses have the same place if their pointers have the same address. Front ends load the
+//! same pointer again and again. Two loads from one address have the same value if nothing between
+//! them may change the memory; optimizers assume this too.
 //!
 //! A call of a small function of the module is replaced by that function's events.
 
@@ -16,10 +16,10 @@ use tbaa_ir::{
 };
 use tbaa_types::{Type, TypeKind};
 
-/// The largest number of loaded pointers that are remembered. Every store is compared with each.
+/// The largest number of known memory contents at one point. Every store is compared with all.
 const LOADED: usize = 32;
 
-/// The largest number of loaded pointers that are remembered at the ends of a function's blocks.
+/// The largest total of known memory contents at the ends of a function's blocks.
 const REMEMBERED: usize = 1 << 20;
 
 /// The largest number of instructions in a small function, whose events replace a call of it.
@@ -31,11 +31,11 @@ const NESTED: usize = 3;
 /// A place in memory: bytes at a fixed offset from a base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The index of the address without its offset: equal indices mean equal addresses.
+    /// The index of the address without its offset. Equal indices mean equal addresses.
     pub(super) base: usize,
     pub(super) offset: i64,
     bytes: Option<u64>,
-    /// The pointer, or another pointer to the same place.
+    /// The pointer of the access. For an access in a callee: the argument that it is based on.
     pub(super) pointer: Value,
     /// The stack slot that contains the place, if known. Different slots do not overlap.
     pub(super) slot: Option<Value>,
@@ -47,7 +47,7 @@ impl Place {
         (self.base, self.offset) == (other.base, other.offset)
     }
 
-    /// Returns whether two places share a byte; `None` if that is not known.
+    /// Returns whether two places share a byte; `None` if unknown.
     pub(super) fn meets(&self, other: &Place) -> Option<bool> {
         if self.base != other.base {
             return None;
@@ -68,7 +68,7 @@ pub(super) struct Access {
     pub(super) mask: Option<Value>,
 }
 
-/// A step of a function that reads or may change memory.
+/// An action of a function that reads memory, or may change it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// Memory may change in ways that tags do not describe: by the call with this index in the
@@ -83,7 +83,7 @@ pub(super) enum Event {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Member {
     pub(super) ty: Type,
-    /// Trailing zeros are removed: the first member of a member has the same address.
+    /// Trailing zeros are removed, because a member and its own first member have the same address.
     pub(super) indices: Vec<i64>,
 }
 
@@ -100,10 +100,11 @@ pub(super) struct Functions<'a> {
     small: RefCell<HashMap<u32, Option<Rc<Small>>>>,
 }
 
-/// The events that a small function always runs, with one `Change` for all that follow a branch.
+/// The events that a small function runs on every call: those up to the first branch with several
+/// targets. If there is such a branch, one `Change` stands for everything after it.
 struct Small {
     events: Vec<Event>,
-    /// For each base in the events, its meaning for the caller.
+    /// For each [`Place::base`] in `events`, its meaning for the caller.
     bases: Vec<Base>,
 }
 
@@ -115,7 +116,7 @@ enum Base {
     Other,
 }
 
-/// A function, its control flow and pointers, and its events.
+/// A function, its control flow and pointers, and the events of each block.
 pub(super) struct Read<'t> {
     pub(super) function: Rc<Function<'t>>,
     pub(super) flow: Flow,
@@ -125,7 +126,7 @@ pub(super) struct Read<'t> {
     pub(super) members: HashMap<usize, Member>,
 }
 
-/// Known contents of memory: a place, the tag of the access, and the pointer value there.
+/// Known contents of memory: a place, the tag of the access, and the pointer that the place holds.
 type Loaded = (Place, Option<TagId>, Value);
 
 /// The state while a function is read.
@@ -133,7 +134,8 @@ struct Known<'t, 'f> {
     functions: &'f Functions<'t>,
     read: Read<'t>,
     bases: HashMap<Address, usize>,
-    /// The known contents here. `ends` has those at the end of each block that has been read.
+    /// The contents known at this point. `ends` has those known at the end of each block read so
+    /// far.
     loaded: Vec<Loaded>,
     ends: Vec<Option<Vec<Loaded>>>,
     /// The nesting depth of calls that are replaced by the callee's events.
@@ -184,7 +186,7 @@ impl<'a> Functions<'a> {
         known
     }
 
-    /// Returns the called function's events, if it is small.
+    /// Returns the called function's events; `None` if it is not small, or is nested too deep.
     fn small(&self, call: &Call<'a>, depth: usize) -> Option<Rc<Small>> {
         let number = *self.numbers.get(&*call.name())?;
         if let Some(known) = self.small.borrow().get(&number) {
@@ -193,7 +195,7 @@ impl<'a> Functions<'a> {
         if depth == NESTED {
             return None;
         }
-        // Prevents endless recursion: a function that calls itself is not small.
+        // Prevents endless recursion: while a function is read, calls of it are not replaced.
         self.small.borrow_mut().insert(number, None);
         let function = Rc::new(self.module.function(self.sizes, number));
         let small = is_small(&function).then(|| {
@@ -219,7 +221,7 @@ impl<'a> Functions<'a> {
                     _ => break,
                 }
             }
-            // Execution after a branch depends on values that are not known here.
+            // It is not known here which blocks run after a branch.
             events.push(Event::Change(None));
             Rc::new(Small { events, bases })
         });
@@ -308,19 +310,17 @@ impl<'t> Known<'t, '_> {
         }
     }
 
-    /// Handles an access that is not a call.
     fn access(&mut self, inst: &Inst, index: usize) {
         let function = Rc::clone(&self.read.function);
         let instruction = &self.functions.module.instructions()[index];
         let is_read = instruction.opcode == Opcode::Load;
-        // A volatile store may make a device change memory. An atomic access lets other threads
-        // run.
+        // A volatile store may make a device change memory. An atomic access may make writes of
+        // other threads visible.
         if instruction.atomic || instruction.volatile && !is_read {
             self.change(None);
         }
         let ty = match instruction.opcode {
             Opcode::Load | Opcode::Store => inst.ty,
-            // A compare-exchange may fail, and then stores nothing.
             Opcode::CmpXchg | Opcode::AtomicRmw => {
                 function.operand(inst, 1).and_then(|operand| function.ty(operand))
             }
@@ -329,6 +329,7 @@ impl<'t> Known<'t, '_> {
         // `undef` may be a different pointer at each use.
         let pointer = function.pointer(inst).filter(|&at| function.def(at) != Def::Undefined);
         let place = pointer.map(|pointer| self.place_of(pointer, self.bytes_of(ty)));
+        // A compare-exchange may fail, and then stores nothing.
         let stores = matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw);
         self.push(Access { index, stores, place, mask: None });
         let is_pointer = ty.is_some_and(|ty| function.types().is_pointer(ty));
@@ -388,7 +389,7 @@ impl<'t> Known<'t, '_> {
 
     fn call(&mut self, at: usize, inst: &Inst, call: &Call<'t>) {
         if call.callee.starts_with(b"llvm.lifetime.") {
-            // The pointer is the last argument: before LLVM 22 the size comes first.
+            // The pointer is the last argument. Before LLVM 22, the size is the first argument.
             let last = call.arguments.len().checked_sub(1);
             let slot = last.and_then(|last| self.read.function.operand(inst, last));
             match slot.and_then(|slot| self.place_of(slot, None).slot) {
@@ -407,7 +408,7 @@ impl<'t> Known<'t, '_> {
         }
     }
 
-    /// Returns the accesses of a tagged call of an intrinsic.
+    /// Returns the accesses of a tagged call of a masked or memory transfer intrinsic.
     fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
         let function = Rc::clone(&self.read.function);
         let index = inst.access?;
@@ -437,7 +438,7 @@ impl<'t> Known<'t, '_> {
         Some(read.into_iter().chain([access(true, to)]).collect())
     }
 
-    /// Adds the events of a small function that is called.
+    /// Adds the events of a called small function.
     fn look_into(&mut self, at: usize, inst: &Inst, call: &Call<'_>, small: &Small) {
         let function = Rc::clone(&self.read.function);
         let arguments = &function.operands(inst)[..call.arguments.len()];

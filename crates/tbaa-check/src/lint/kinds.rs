@@ -1,4 +1,4 @@
-//! Finds scalars whose names suggest one kind of type, and whose accesses are of another kind.
+//! Finds scalar types with accesses of the kind that their name suggests, and also of another kind.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
@@ -18,7 +18,7 @@ enum Kind {
 impl Kind {
     /// Returns the kind that a type node's name suggests; `None` for most names. Many front ends
     /// name scalars after variables or regions, which hold any kind. An 8-bit type suggests no kind
-    /// either, because it often represents all others.
+    /// either, because front ends often use such a type for any memory.
     fn of_name(name: &[u8]) -> Option<Kind> {
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
         Some(match &name[..] {
@@ -50,8 +50,9 @@ impl Kind {
         })
     }
 
-    /// Returns whether a scalar of this kind allows an access of kind `accessed`. An integer may
-    /// hold the bits of anything, and passes replace floating-point accesses with integer ones.
+    /// Returns whether a scalar of this kind allows an access of kind `accessed`. Passes turn
+    /// accesses into integer accesses, so these always fit. An integer also allows floats, but no
+    /// pointers.
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {
@@ -61,7 +62,7 @@ impl Kind {
     }
 }
 
-/// The accesses under one scalar type.
+/// Accesses under one scalar type: the first that fits the name's kind, and one that does not.
 #[derive(Default)]
 struct Accesses<'a> {
     seen: HashSet<Type>,

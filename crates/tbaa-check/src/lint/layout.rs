@@ -12,9 +12,9 @@ use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 /// Looks up each aggregate among the named struct types, and each of its fields in the struct's
 /// layout.
 ///
-/// Only impossible offsets are reported: a field that starts inside a pointer or a floating-point
-/// number, or past the struct's end. An integer may hold bit-fields, an array of bytes may hold a
-/// union, and `char` fits anywhere.
+/// Only impossible offsets are reported, the first in each aggregate: a field that starts inside a
+/// pointer, a float or a double, or at or past the struct's end. An integer may hold bit-fields, an
+/// array of bytes may hold a union, and `char` fits anywhere.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let wanted = report.wants(Lint::LayoutMismatch);
     let Some(module) = subject.module.filter(|_| wanted) else { return };
@@ -27,7 +27,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     if named.is_empty() {
         return;
     }
-    // If a module has no data layout, it may get that of any target later.
+    // Without a data layout, offsets are unknown: a later tool may set the layout of any target.
     let layout = module.data_layout().and_then(|(text, _)| std::str::from_utf8(text).ok());
     let Some(layout) = layout.and_then(|layout| layout.parse::<DataLayout>().ok()) else { return };
     let mut context = Context::new();
@@ -90,12 +90,12 @@ fn compare(
             "compute offsets with the module's data layout; the offsets of a 32-bit target are wrong \
              on a 64-bit target",
         );
-        // The first wrong offset shifts all later ones.
+        // One wrong offset often shifts all later ones, so only the first is reported.
         return;
     }
 }
 
-/// Returns why no field can start at `offset` of a struct; `None` if one can.
+/// Returns why no field can start at `offset` of a struct; `None` if a field can, or in doubt.
 fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) -> Option<Wrong> {
     let size = fixed(layouts.alloc_size(of).ok()?)?;
     if offset >= size {
@@ -122,7 +122,7 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
             _ => return None,
         }
     };
-    // Padding follows the element, and a field may start there.
+    // After the element's own bytes there is padding, in which a field may start.
     let size = fixed(layouts.store_size(ty).ok()?)?;
     (rest < size).then_some(Wrong::Inside(rest, what))
 }
@@ -148,8 +148,8 @@ fn ends_open(context: &Context, mut ty: Type) -> bool {
     }
 }
 
-/// Returns the definitions by the type's name in the source; `None` if several have the name, or if
-/// the only one has a number that linking appended.
+/// Returns the definitions by the type's name in the source. The value is `None` if several
+/// definitions have the name, or if the only one has a number that linking appended.
 fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinition>> {
     let mut names = HashMap::default();
     for definition in definitions {

@@ -1,5 +1,5 @@
-//! Finds struct members that are accessed under tags that exclude each other, over all functions of
-//! a module.
+//! Finds struct members that are accessed under tags that exclude each other (LLVM answers NoAlias
+//! between them), over all functions of a module.
 
 use super::function::Member;
 use super::{Lint, Report, Subject};
@@ -9,7 +9,7 @@ use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::Type;
 
-/// The largest number of compared tags for one member. A hostile text may have thousands.
+/// The largest number of accesses stored for a member or struct. A hostile text may have thousands.
 const COMPARED: usize = 16;
 
 /// An access to a struct member: its tag, the type that it loads or stores, and the instruction.
@@ -23,15 +23,15 @@ pub(super) struct Members<'a> {
     whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
-/// Returns whether one of the lints is on, and the graph has a tag that is not clang's. clang gives
-/// members of unions one tag, and C++ may store objects of several types in the same bytes of a
-/// struct one after the other.
+/// Returns whether one of the lints is on, and the graph has a tag that is not clang's. Clang's
+/// tags are not checked: clang gives members of unions one tag, and C++ may store objects of
+/// several types in the same bytes of a struct one after the other.
 pub(super) fn are_wanted(graph: &Graph, report: &Report) -> bool {
     (report.wants(Lint::UnionMembers) || report.wants(Lint::WholeStruct))
         && graph.tags().any(|tag| !is_of_clang(graph, tag))
 }
 
-/// Returns whether a tag is clang's, or has no root.
+/// Returns whether a tag is under one of clang's roots, or has no root.
 fn is_of_clang(graph: &Graph, tag: TagId) -> bool {
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     let name = |root| graph.ty(root).name().unwrap_or_default();
@@ -63,10 +63,10 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports each member, and each struct, once.
+    /// Reports each member at most once, and each struct at most once.
     ///
     /// Only accesses of different LLVM types indicate a union. Two source structs may be lowered to
-    /// one LLVM struct, but then the members at one place have the same LLVM type too.
+    /// one LLVM struct, but then members with the same indices have the same LLVM type.
     pub(super) fn report(
         &self,
         subject: &Subject,

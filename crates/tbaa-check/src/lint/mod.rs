@@ -1,8 +1,8 @@
 //! Reports code and metadata that LLVM accepts although it is wrong or suspicious.
 //!
-//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a
-//! code, a level, and a page in `docs/lints.md` with an example that fires and one that
-//! does not. A lint that cannot be sure is silent.
+//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a code, a
+//! level, and a page in `docs/lints.md` with an example that fires and one that does not. In doubt,
+//! a lint reports nothing.
 
 mod accesses;
 mod chosen;

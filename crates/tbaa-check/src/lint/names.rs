@@ -1,7 +1,7 @@
 //! Finds names that look misspelled.
 //!
 //! Types of two front ends are the same only if all names up to the root are the same. A misspelled
-//! root loses every NoAlias answer; a misspelled type causes wrong ones.
+//! root loses every NoAlias answer. A misspelled type causes wrong NoAlias answers.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::CLANG_ROOTS;
@@ -19,15 +19,14 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
         return;
     }
     let graph = subject.graph;
-    // The first type of each name under each parent, with the name reduced to its letters and
-    // digits.
+    // The first scalar of each parent and folded name (see `fold`).
     let mut folded: HashMap<(Option<TypeId>, Vec<u8>), TypeId> = HashMap::default();
     let mut names: IndexMap<&[u8], TypeId> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
         let Some(name) = node.name().filter(|name| !name.is_empty()) else { continue };
         names.entry(name).or_insert(ty);
-        // Mangled names and identifiers differ in case on purpose.
+        // Names without a space are mangled names and identifiers, which differ in case on purpose.
         if node.kind() == TypeKind::Scalar && name.contains(&b' ') {
             let parent = node.parent();
             let first = *folded.entry((parent, fold(name))).or_insert(ty);
@@ -38,7 +37,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     }
     for (&name, &ty) in &names {
         let Ok(name) = std::str::from_utf8(name) else { continue };
-        // Two correct names may be similar.
+        // A shared name is correct, even if it is similar to another shared name.
         if !SHARED.contains(&name)
             && let Some(meant) = SHARED.iter().find(|meant| is_slip(name, meant))
         {
@@ -63,7 +62,7 @@ fn add(subject: &Subject, report: &mut Report, ty: TypeId, meant: &str, other: O
     );
 }
 
-/// Returns whether a root's name is one of clang's, or a misspelling of one. Then the types below
+/// Returns whether a root's name is one of clang's, or a misspelling of one. If so, the types below
 /// the root have clang's names.
 pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     let Ok(root) = str::from_utf8(root) else { return false };
@@ -75,8 +74,9 @@ fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Returns whether `name` is a misspelling of `meant`: they differ in case, space and punctuation,
-/// or in one letter that is missing, added, wrong or swapped with the next.
+/// Returns whether `name` and `meant` differ at most in case, space and punctuation, or in one
+/// letter that is missing, added, wrong or swapped with the next. A difference in a letter counts
+/// only if `meant` has at least 8 bytes and `name` has no digit.
 fn is_slip(name: &str, meant: &str) -> bool {
     if fold(name.as_bytes()) == fold(meant.as_bytes()) {
         return true;
@@ -88,7 +88,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     match (a, b) {
-        // A letter added or missing at the end makes another word: "any pointers".
+        // With a letter added or missing at the end, it is another word: "any pointers".
         ([], _) | (_, []) => false,
         ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
         _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],

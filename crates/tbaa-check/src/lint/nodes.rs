@@ -15,8 +15,8 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 
 /// Reports types that are attached to instructions as if they were tags.
 ///
-/// The reader has made tags of them, as LLVM's reader does. So the original form comes from the
-/// text.
+/// The reader has replaced these types by tags, as LLVM's reader does. So this function looks up
+/// the attached node in the text.
 fn types_as_tags(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
@@ -26,7 +26,7 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
         let tagged = instruction.tag.zip(module.tag_span(instruction));
         let Some((tag, span)) = tagged else { continue };
         let attached = &module.text()[span.clone()];
-        // The text may also contain a real tag that equals the one which the reader made.
+        // The written number decides: a real tag may equal the tag that the reader made.
         let numbered = numbered(module, attached);
         let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
         let len = graph.operand_count(node);
@@ -84,7 +84,7 @@ fn is_string(operand: &[u8]) -> bool {
 /// Reports roots with types of both formats.
 fn formats(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
-    // The first type of each format; one written like a tag only if there is no other.
+    // For each root, the first type of each format: if possible, one not written like a tag.
     let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
@@ -133,7 +133,7 @@ fn twins(subject: &Subject, report: &mut Report) {
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)
             && let Some(name) = node.name().filter(|name| !name.is_empty() && !local(name))
-            // A type that the reader made is skipped: it has no place in the text.
+            // Skips types that the reader made, which have no position in the text.
             && subject.module.is_none_or(|module| module.offset_of(ty.node()).is_some())
         {
             named.entry((root, node.format(), name)).or_default().push(ty);
@@ -163,8 +163,8 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
             "write a type in one way, with the offset `i64 0` after a scalar's parent",
         )
     } else if [first, other].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar) {
-        // The parents or sizes differ. A module may have several scalars of one name on purpose: an
-        // `i8` under each of several buffers, for example.
+        // The parents or sizes differ. A module may have several scalars of one name on purpose,
+        // such as an `i8` under each of several buffers.
         return;
     } else {
         (
@@ -180,14 +180,14 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
     found.explain("LLVM answers NoAlias between an access to one and an access to the other", help);
 }
 
-/// Returns whether two types are equal if their parents and the types of their fields are compared
-/// by name.
+/// Returns whether two types have equal kinds, sizes and fields, with parents and field types
+/// compared only by name and kind.
 fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));
     let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());
     let same_parent = a.parent().map(name) == b.parent().map(name);
-    // `eq` stops at the shorter list: the first of many twins may be long.
+    // Not collected, because the first of many twins may have many fields: `eq` stops early.
     let of = |field: Field| (name(field.ty), field.offset, field.extent);
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar;
@@ -196,8 +196,8 @@ fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
 
 /// Reports tags and types that no instruction uses, under the same roots as used ones.
 ///
-/// A module read with `Keep::Used` has none. Metadata of other kinds is never under a root that a
-/// tag reaches.
+/// A module read with `Keep::Used` has none. A node under another root may be metadata of another
+/// kind, so it is not reported.
 pub(super) fn unused(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
@@ -209,7 +209,7 @@ pub(super) fn unused(subject: &Subject, report: &mut Report) {
     let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
-    // Nodes that the reader made have no place in the text.
+    // Skips nodes that the reader made, which have no position in the text.
     for node in nodes.into_iter().filter(|&node| module.offset_of(node).is_some()) {
         let form = Form::of(graph, node);
         let ty = match form {

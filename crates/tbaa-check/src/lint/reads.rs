@@ -1,9 +1,9 @@
-//! Finds memory that is accessed under two tags that exclude each other.
+//! Finds memory that is accessed under two tags that exclude each other: LLVM answers NoAlias.
 //!
 //! A store and a load are reported if the load runs whenever the store does, and reads what the
 //! store wrote: every path from the store to an end of the function runs such a load, and nothing
-//! on the path may have written the same memory. A load on only some paths is not reported: it may
-//! read a union, and run only if another member was stored.
+//! on the path may have written the same memory. A load on only some paths is not reported: the
+//! memory may be a union, and the load may run only if another member was stored.
 //!
 //! Two loads are reported only within one block.
 
@@ -15,16 +15,16 @@ use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
 
-/// The largest number of tag comparisons and passed events for one function. Functions have at most
-/// tens of thousands of accesses.
+/// The largest total of comparisons and visited events for one function. Real functions have at
+/// most tens of thousands of accesses.
 const COMPARISONS: usize = 1 << 20;
 
 /// The pairs that were reported in all functions so far.
 #[derive(Default)]
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
-    /// Pairs of instructions. A small function's events are also seen in each caller, so a pair may
-    /// be found again.
+    /// Pairs of instructions. A small function's events also appear in its callers, so a search may
+    /// find a pair again.
     instructions: HashSet<[usize; 2]>,
 }
 
@@ -87,7 +87,7 @@ impl<'s> Reads<'s> {
         a != b && self.compare() && !self.oracle.may_alias(a, b)
     }
 
-    /// Returns whether an access copies a whole struct, and so accesses all its members.
+    /// Returns whether an access is a call, such as `memcpy`, whose tag accesses a whole struct.
     fn is_of_parts(&self, access: &Access) -> bool {
         let (graph, instruction) = (self.subject.graph, self.instruction(access));
         let tag = instruction.tag.and_then(|tag| graph.tag(tag).ok());
@@ -138,8 +138,8 @@ impl<'s> Reads<'s> {
         }
     }
 
-    /// Returns the nearest load under `tag`, with its block, if every path from a store to an end
-    /// of the function runs such a load of the stored bytes.
+    /// Returns the block and instruction index of the nearest load under `tag`, if each path from a
+    /// store to an end of the function runs such a load of the stored bytes, unchanged until then.
     fn always_read(&mut self, store: &Store, tag: TagId, ends: &[bool]) -> Option<(usize, usize)> {
         let read = self.read;
         let pointers = &read.pointers;
@@ -153,13 +153,13 @@ impl<'s> Reads<'s> {
         let mut pending = VecDeque::from([(store.block, store.event + 1)]);
         let mut seen = HashSet::default();
         'ways: while let Some((block, from)) = pending.pop_front() {
-            // From here on, the address's operands may have new values.
+            // The address may change in this block, or no path leads to an end of the function.
             if from == 0 && anew.contains(&block) || !ends[block] {
                 return None;
             }
             let mut reading = None;
             for (at, event) in read.blocks[block].iter().enumerate().skip(from) {
-                // The search has come back to the store; its paths are already being followed.
+                // The search came back to the store, whose successors are already searched.
                 if (block, at) == (store.block, store.event) {
                     continue 'ways;
                 }
@@ -200,7 +200,7 @@ impl<'s> Reads<'s> {
             && access.place.is_some_and(shares)
     }
 
-    /// Returns whether an event may write the stored bytes. Tags count if addresses do not tell.
+    /// Returns whether an event may write the stored bytes. Tags decide if addresses do not.
     fn may_write(&mut self, event: &Event, store: &Store, tag: TagId) -> bool {
         let pointers = &self.read.pointers;
         let apart = |at| pointers.meet((at, None), (store.place.pointer, None)) == Some(false);
@@ -239,7 +239,7 @@ impl<'s> Reads<'s> {
             Event::Change(_) => return *block = Block::default(),
             Event::Fresh(slot) => {
                 block.fresh.insert(Some(*slot), block.count);
-                // A pointer whose slot is unknown may point into this one.
+                // A pointer whose slot is unknown may point into this slot.
                 block.fresh.insert(None, block.count);
                 return;
             }
@@ -329,14 +329,14 @@ impl<'s> Reads<'s> {
     }
 }
 
-/// The known contents of memory within a block, since its start or the last change that tags do not
-/// describe.
+/// The tagged accesses of a block since its start, or since the last event that may change any
+/// memory. They are numbered from 1.
 #[derive(Default)]
 struct Block {
     /// For each address, its last load: the load's index, tag, and number in the block.
     last: HashMap<(usize, i64), (usize, TagId, usize)>,
-    /// For each slot, the number of the last access before its lifetime began or ended; for `None`,
-    /// the number of the last access before any slot's did.
+    /// For each slot, the number of the last access before the slot's lifetime last began or ended.
+    /// The entry for `None` is the latest of these numbers.
     fresh: HashMap<Option<Value>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,

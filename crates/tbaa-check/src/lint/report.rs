@@ -20,7 +20,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Sets how bad a lint's findings are; `None` turns it off.
+    /// Sets the severity of a lint's findings; `None` turns the lint off.
     #[must_use]
     pub fn set(mut self, lint: Lint, level: Option<Level>) -> Self {
         self.levels.insert(lint, level);
@@ -34,7 +34,7 @@ impl Options {
         self
     }
 
-    /// Returns how bad a lint's findings are; `None` if it is off.
+    /// Returns the severity of a lint's findings; `None` if the lint is off.
     pub fn level(&self, lint: Lint) -> Option<Level> {
         self.levels.get(&lint).copied().unwrap_or_else(|| lint.level())
     }
@@ -55,19 +55,19 @@ impl<'o> Report<'o> {
         self.options.level(lint).is_some()
     }
 
-    /// Returns whether a further finding would be left out.
+    /// Returns whether a further finding of `lint` would be left out.
     pub(super) fn is_full(&self, lint: Lint) -> bool {
         self.found.is_full(Code::Lint(lint))
     }
 
-    /// Records that a lint which is on did not look at everything.
+    /// Records that a lint ended its search early, if the lint is on.
     pub(super) fn stop(&mut self, lint: Lint) {
         if self.wants(lint) {
             self.found.stop(Code::Lint(lint));
         }
     }
 
-    /// Adds a finding for the caller to fill in; `None` if the lint is off or has enough findings.
+    /// Adds a finding for the caller to fill in; `None` if the lint is off or a limit is reached.
     pub(super) fn add(
         &mut self,
         lint: Lint,

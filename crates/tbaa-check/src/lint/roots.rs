@@ -50,10 +50,10 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 struct Root(TypeId, Format);
 
 impl Root {
-    /// Returns whether two roots in one function are a mistake: no known front end makes them.
+    /// Returns whether two roots in one function differ, and no known front end is the reason.
     ///
-    /// clang has one root for C and another for C++, and Flang one for each function: inlining
-    /// mixes them. The two formats need a root each.
+    /// clang has one root for C and another for C++, and Flang has a root for each function:
+    /// inlining mixes them. Each of the two formats needs its own root.
     fn is_by_mistake_beside(self, other: Root, subject: &Subject) -> bool {
         let name = |root: Root| subject.graph.ty(root.0).name().unwrap_or_default();
         let are_clangs = [self, other].iter().all(|&it| is_clang_root(name(it)));

@@ -9,15 +9,15 @@ use tbaa_ir::Instruction;
 /// The largest number of pairs that are compared.
 const PAIRS: usize = 1 << 18;
 
-/// The largest number of operands of base types that the exact comparisons may visit. Their time is
-/// proportional to it.
+/// The largest total number of operands of the base types in explained pairs. The time of an
+/// explanation is proportional to the number of operands.
 const OPERANDS: usize = 1 << 24;
 
-/// A tag, with the first instruction of a function that has it.
+/// A tag, with the first instruction in a function that has the tag; `None` without code.
 type Use<'a> = (TagId, Option<&'a Instruction>);
 
-/// Returns the access of a tag. If the tag has no size (clang writes 0 for members of unions), the
-/// instruction's width is used.
+/// Returns the access of a tag. If the tag's size is unknown (clang writes 0 for members of
+/// unions), the access has the instruction's width.
 fn access(subject: &Subject, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
     let instruction = instruction.filter(|_| unknown);
@@ -92,8 +92,8 @@ fn operands_of(graph: &Graph, tag: TagId) -> usize {
     graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
 }
 
-/// Returns for each tag whether it may be one of a reported pair: its base type holds a union, or
-/// it accesses only a part of its base type, and that part has more than one scalar.
+/// Returns for each tag whether it may be in a reported pair: its base type holds a union, or it
+/// accesses only a part of its base type, and this is an aggregate or exceeds the access type.
 fn candidates(graph: &Graph) -> Vec<bool> {
     let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
     let mut holds = vec![false; graph.node_count()];

@@ -1,4 +1,4 @@
-//! Finds everything that is ill formed in a module, with its places.
+//! Finds everything that is ill formed in a module, with positions in the text.
 
 use std::cell::OnceCell;
 
@@ -38,8 +38,8 @@ impl Options {
 ///
 /// Every rule reports operands of metadata nodes that LLVM cannot read. Rule `llvm` reports
 /// everything that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`: for
-/// each tag the first rule that it breaks, and once for each type all rules that it breaks. The
-/// union rules report tags without a path: they answer `MayAlias` to every query about such a tag.
+/// each tag the first rule that the tag breaks, and for each type its faults, at most 16. The union
+/// rules report tags whose path leads to no field, for which these rules always answer `MayAlias`.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -121,7 +121,7 @@ fn unreadable(subject: &Subject, found: &mut Findings) {
 }
 
 struct Uses<'a> {
-    /// For each tag, the first instruction that has it, and the number of instructions.
+    /// For each tag, the first instruction with the tag, and the number of instructions with it.
     attached: HashMap<TagId, (&'a Instruction, usize)>,
     errno: &'a [TagId],
 }
@@ -177,8 +177,8 @@ fn instructions(subject: &Subject, found: &mut Findings) {
     }
 }
 
-/// Reports an empty list of errno's tags. The reader keeps only the tags, so the text is searched
-/// again.
+/// Reports an empty list `!llvm.errno.tbaa`. The module stores only the listed tags, so this
+/// function searches the text.
 fn errno(subject: &Subject, found: &mut Findings) {
     const NAME: &[u8] = b"!llvm.errno.tbaa";
     let module = subject.module.filter(|module| module.errno_tags().is_empty());
@@ -208,14 +208,14 @@ fn errno(subject: &Subject, found: &mut Findings) {
 
 fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
-    // Made only if LLVM rejects a tag, which is rare, because this oracle checks all tags.
+    // Created only if LLVM rejects a tag, which is rare: creating this oracle checks all tags.
     let union = OnceCell::new();
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
     // Each type that breaks a rule, with the first tag that uses it and the number of such tags.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
-    // The time to check a type is linear in its size.
+    // Whether a type breaks a rule. Cached, because the time to check a type is linear in its size.
     let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
     for tag in graph.tags() {
         let Err(violation) = verifier.check(tag) else { continue };
@@ -378,8 +378,8 @@ fn copy_faults(subject: &Subject, copy: CopyId, found: &mut Findings) {
     }
 }
 
-/// The largest number of faults of one node that are reported. Finding a place takes time linear in
-/// the node, which may have millions of operands.
+/// The largest number of faults of one node that are reported. It takes time linear in the node to
+/// find the position of an operand, and a node may have millions of operands.
 const SHOWN: usize = 16;
 
 fn place(subject: &Subject, node: NodeId, fault: Fault) -> Option<Label> {
@@ -403,7 +403,7 @@ fn report(
     found.add((Code::Rule(rule), rule.level()), message)
 }
 
-/// Returns LLVM's message when the rule is broken, if it has one.
+/// Returns a note with LLVM's message for the rule, if LLVM has one.
 fn llvm_note(rule: Rule) -> Option<String> {
     let message = rule.llvm_message();
     (!message.is_empty()).then(|| format!("LLVM says: {message}"))

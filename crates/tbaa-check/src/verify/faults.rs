@@ -17,9 +17,9 @@ pub(crate) fn rules(graph: &Graph, node: NodeId, format: Format) -> Vec<Rule> {
     of_type(graph, node, format).into_iter().map(|fault| fault.rule).collect()
 }
 
-/// Finds the faults of a type node as a base of tags of `format`. The first fault is the one that
-/// [`Verifier::check`](super::Verifier::check) gives; after a fault in a field the other fields are
-/// checked too. LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
+/// Finds the faults of a type node on the access path of a tag of `format`. The first fault is the
+/// fault that [`Verifier::check`](super::Verifier::check) returns. After a fault in one field, the
+/// other fields are checked too. LLVM: `TBAAVerifier::verifyTBAABaseNodeImpl`.
 pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault> {
     let shape = Shape { format, len: graph.operand_count(node) };
     let whole = |rule| vec![Fault { rule, operand: None }];
@@ -66,7 +66,8 @@ pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault>
     faults
 }
 
-/// Finds the faults of a `tbaa.struct` node, in order of the operands. Tags are checked elsewhere.
+/// Finds the faults of a `tbaa.struct` node: those of single entries, in order of the operands,
+/// then overlaps, in order of the offsets. Tags are only checked for being nodes.
 ///
 /// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was reverted
 /// because clang's own bit-fields broke it), and its passes read the operands as they are.
@@ -80,7 +81,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         faults.push(Fault { rule: Rule::CopyOperandCount, operand: None });
     }
     let mut report = |rule, operand| faults.push(Fault { rule, operand: Some(operand) });
-    // The offset, end and operand of each entry that holds a byte.
+    // The offset, the end and the first operand's index of each entry with at least one byte.
     let mut covered: Vec<(u64, u64, usize)> = Vec::new();
     for at in encoding::copy_entries(len) {
         let int = |at| graph.operand(node, at).and_then(Operand::int);
@@ -91,7 +92,7 @@ pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
         if size.is_none() {
             report(Rule::CopySize, at + encoding::COPY_SIZE);
         }
-        // `check` reports the other rules that a tag breaks.
+        // `Verifier::check` finds the other rules that a tag breaks.
         if graph.operand(node, at + encoding::COPY_TAG).and_then(Operand::node).is_none() {
             report(Rule::CopyTag, at + encoding::COPY_TAG);
         }

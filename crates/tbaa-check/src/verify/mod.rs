@@ -1,9 +1,8 @@
-//! Reports metadata that LLVM's verifier rejects, and what else is ill formed.
+//! Reports metadata that LLVM's verifier rejects, and other ill-formed metadata.
 //!
-//! [`verify`] checks a whole module and reports everything that is ill formed, with its
-//! places. [`Verifier::check`] returns the first rule that a tag breaks, or none, as LLVM 22's
-//! `TBAAVerifier` does if it has checked nothing before. Rule `llvm` answers `MayAlias` for
-//! every tag that is rejected here.
+//! [`verify`] checks a whole module and reports everything that is ill formed, with positions in
+//! the text. [`Verifier::check`] finds the first rule that a tag breaks, if any, as a new
+//! `TBAAVerifier` of LLVM 22 does. Rule `llvm` answers `MayAlias` for every rejected tag.
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 

@@ -7,7 +7,7 @@ use tbaa::parts::table::HashSet;
 use tbaa::parts::{Shape, TagParts};
 use tbaa::{Format, NodeId, Operand, TagId, TypeId};
 
-/// The largest number of types of an access path that are shown.
+/// The largest number of types of an access path, or of fields, that a message lists.
 const SHOWN: usize = 6;
 
 /// The largest number of ancestors of a type that are examined.
@@ -17,24 +17,24 @@ const STEPS: usize = 1000;
 #[derive(Default)]
 struct Words {
     message: String,
-    /// The operand of the tag that is at fault. `label` is the text below it.
+    /// The index of the tag's operand that is at fault. `label` is the remark at that operand.
     operand: Option<usize>,
     label: String,
-    /// Another node that is involved.
+    /// A label at another node that is involved.
     other: Option<Label>,
     note: Option<String>,
     help: String,
 }
 
 impl Words {
-    /// Returns a message about an operand of the tag.
+    /// Returns words with a label at an operand of the tag, and empty texts otherwise.
     fn at(operand: usize, label: &str) -> Words {
         Words { operand: Some(operand), label: label.into(), ..Words::default() }
     }
 }
 
-/// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the type at which
-/// the path ended, if it did.
+/// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the node at which
+/// the verifier found that: for [`Rule::NoFieldAtOffset`], the type at which the path ended.
 pub(super) fn diagnostic(
     subject: &Subject,
     is_path_by_union: impl FnOnce(TagId) -> bool,
@@ -84,12 +84,12 @@ struct Rejected<'s> {
 }
 
 impl Rejected<'_> {
-    /// Returns the type that an operand names.
+    /// Returns the node that an operand of the tag refers to.
     fn ty(&self, operand: usize) -> Option<NodeId> {
         self.subject.graph.operand(self.node, operand).and_then(Operand::node)
     }
 
-    /// Returns the message about a rule of the tag's own operands.
+    /// Returns the message about a rule of the tag's own operands; `None` for other rules.
     fn operands(&self, rule: Rule) -> Option<Words> {
         let (name, flag) = (&self.name, TagParts::immutable_position(self.format));
         let (message, help, words) = match rule {
@@ -147,7 +147,7 @@ impl Rejected<'_> {
         Some(Words { message, help: help.into(), ..words })
     }
 
-    /// Returns the message about a rule of the tag's path.
+    /// Returns the message about a rule of the tag's path; `None` for other rules.
     fn on_path(&self, rule: Rule, at: NodeId) -> Option<Words> {
         let Rejected { subject, ref name, .. } = *self;
         let of = |node: Option<NodeId>| {
@@ -204,7 +204,7 @@ impl Rejected<'_> {
         Some(Words { message, help, note, ..words })
     }
 
-    /// Returns a text if the base and access type have different roots.
+    /// Returns a note if the base type and the access type have different roots.
     fn roots(&self) -> Option<String> {
         let graph = self.subject.graph;
         let root = |ty: Option<NodeId>| graph.root_of(graph.type_of(ty?)?);
@@ -232,7 +232,7 @@ impl Rejected<'_> {
         text + ", and on"
     }
 
-    /// Returns a text with the places at which fields of the access type start in the base type.
+    /// Returns a text with the offsets at which the base type has fields of the access type.
     fn starts(&self) -> String {
         let graph = self.subject.graph;
         let types = self.ty(TAG_BASE).zip(self.ty(TAG_ACCESS));
@@ -262,8 +262,8 @@ fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
         return Words { message: message("nothing"), ..Words::at(TAG_ACCESS, "") };
     };
     let (at, why) = first_not_scalar(subject, access);
-    // If the text attaches type !N as a tag, the reader makes a whole-access tag for it and reports
-    // that as !N.
+    // If the text attaches type !N as a tag, the reader makes a tag that accesses all of !N. That
+    // tag is also called !N in messages.
     let attached = subject.module.is_some() && name == subject.name(access);
     Words {
         message: if attached {
@@ -279,7 +279,7 @@ fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
     }
 }
 
-/// Finds the first type from `access` upwards that prevents it from being a scalar.
+/// Finds the first of `access` and its ancestors that keeps `access` from being a scalar, and why.
 fn first_not_scalar(subject: &Subject, access: NodeId) -> (NodeId, &'static str) {
     let graph = subject.graph;
     let (mut next, mut seen) = (access, HashSet::default());

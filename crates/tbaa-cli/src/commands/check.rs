@@ -1,4 +1,4 @@
-//! `tbaa check`, and its two parts under their old names, `tbaa lint` and `tbaa verify`.
+//! `tbaa check`, and the old commands `tbaa lint` and `tbaa verify`, each for one [`Part`].
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -101,7 +101,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     Some(offered)
 }
 
-/// Returns the functions with accesses, or the accesses of the function that `current` names.
+/// Returns the functions with accesses, but the accesses of the function that `current` names.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {

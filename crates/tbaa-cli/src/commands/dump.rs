@@ -60,7 +60,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// Writes a spec's metadata, with the names of each tag.
+    /// Writes metadata with the names of each tag or, with `--first-number`, only the nodes.
     pub(super) fn write(
         &self,
         graph: &Graph,

@@ -1,4 +1,4 @@
-//! `tbaa explain`, and its two parts under their old names, `tbaa alias` and `tbaa generic`.
+//! `tbaa explain`, and its old forms `tbaa alias` (`--brief`) and `tbaa generic` (`--generic`).
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub(crate) enum ExplainFormat {
     Svg,
 }
 
-/// The answer to one pair in `--format json`.
+/// The answer for one pair in `--format json`.
 #[derive(Serialize)]
 struct Answer {
     a: String,
@@ -82,7 +82,7 @@ struct Answer {
     clause: Clause,
     /// The clause in words.
     because: String,
-    /// The reason in words, such as which type LLVM reaches from both tags.
+    /// The reason in words, such as the type that LLVM finds from both tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<String>,
     /// The paths to both accesses from a common type, if the rule compared them.
@@ -98,7 +98,7 @@ impl Explain {
         let [first, second] = match input.pair(&self.a, &self.b) {
             Ok(found) => found,
             Err(failure) if !is_source(&self.input) => return Err(failure),
-            // Optimisation removes accesses, most of all wrong ones: look in the unoptimised code.
+            // Optimisation may have removed the access: look in the unoptimised code.
             Err(failure) => {
                 let mut written = Input::open(origin.as_written())?;
                 let Ok(found) = written.pair(&self.a, &self.b) else { return Err(failure) };
@@ -239,14 +239,13 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Explains one pair of accesses. Each access is printed with the name that the user gave.
     fn one(&self, others: &[Oracle<&Graph>], pair: [Found; 2], out: &mut dyn Write) -> Result {
         let Question { input, names, oracle, asked } = self;
         let explain = |oracle: &Oracle<&Graph>| oracle.explain(pair[0].tag, pair[1].tag);
         let why = explain(oracle);
         writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
         for ((side, asked), found) in ["a", "b"].iter().zip(asked).zip(pair) {
-            // Specs allow a path instead of a tag's name. A malformed tag has only its number.
+            // A spec's tag has the name that the user gave. A malformed tag has only its number.
             let name = match (&input.content, found.tag) {
                 (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => {
                     input.label(tag)

@@ -42,7 +42,6 @@ pub(super) struct Placed<'f> {
 }
 
 impl Placed<'_> {
-    /// Returns the findings, each with its text.
     pub(super) fn with_sources(&self) -> impl Iterator<Item = (Rc<Source<'_>>, &Diagnostic)> {
         let sources = self.texts.iter().map(|(file, text)| Rc::new(Source::new(file, text)));
         let sources: Vec<_> = sources.collect();
@@ -66,8 +65,8 @@ impl Findings {
     }
 }
 
-/// Returns the finding with its places moved to a source file, and the file's index in `texts`, to
-/// which it may add the file. `None` if a place is unknown, or in another file than the first.
+/// Moves a finding to a source file, which is added to `texts` if it is new. Returns the index of
+/// the file and the new finding; `None` if the source of a label is unknown or in another file.
 fn in_source<'f>(
     debug: &DebugInfo<'_>,
     texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,
@@ -102,7 +101,7 @@ fn in_source<'f>(
 #[derive(Serialize)]
 struct Row<'a> {
     file: &'a str,
-    /// The line, from 1; `None` for findings without a place.
+    /// The line, from 1; `None` for a finding without a position.
     line: Option<usize>,
     column: Option<usize>,
     #[serde(flatten)]

@@ -131,7 +131,7 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
     format!("type {name} is {bodies}; accesses through them may alias")
 }
 
-/// Returns the text of a type's parent or of its first fields: `{int @0, float @4}`.
+/// Returns an aggregate's first `most` fields, such as `{int @0, float @4}`, or `under <parent>`.
 pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     let names = Names::of_graph(graph);
     let name = |ty: TypeId| type_name(&names, ty);
@@ -148,7 +148,7 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     format!("{{{}}}", listed(fields.into_iter(), most, ", ", ", "))
 }
 
-/// Returns for each format the first module that has one of the clashing types in this format.
+/// Returns the module of the first old-format type of a clash, and of the first new-format type.
 fn formats<'c>(graph: &Graph, clash: &'c Clash) -> [Option<&'c str>; 2] {
     [Format::Old, Format::New].map(|format| {
         let body = clash.bodies.iter().find(|body| graph.ty(body.ty).format() == format);
@@ -162,7 +162,7 @@ fn clashes(linked: &Linked) -> impl Iterator<Item = &Clash> {
     linked.clashes().iter().filter(is_of_one)
 }
 
-/// Returns a message if modules of both formats are linked, otherwise `None`.
+/// Returns a message if a clash has types of both formats, otherwise `None`.
 fn of_formats(linked: &Linked) -> Option<String> {
     let mixed = linked.clashes().iter().filter_map(|clash| match formats(linked.graph(), clash) {
         [Some(old), Some(new)] => Some((&clash.name, old, new)),

@@ -44,7 +44,7 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
     writeln!(out)
 }
 
-/// Returns a location: a file, optionally a region in it and a message about it.
+/// Returns a location: a file, with an optional region of the file and an optional message.
 pub(super) fn location(uri: &str, region: Option<Value>, text: Option<&str>) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri } });
     if let Some(region) = region {
@@ -111,7 +111,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// Converts a path to a URI reference. All bytes but `/` and the unreserved are percent-encoded.
+/// Converts a path to a URI reference. Percent-encodes all but `/` and unreserved characters.
 pub(super) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {

@@ -33,9 +33,9 @@ pub(crate) struct Stats {
 #[serde(untagged)]
 enum Figure {
     Count(usize),
-    /// `None` if a type contains itself.
+    /// The number of types on the longest path; `None` if the types form a cycle.
     Depth(Option<usize>),
-    /// The number of accesses, and of those with a tag.
+    /// The number of accesses, and of accesses with a tag.
     Tagged {
         all: usize,
         tagged: usize,
@@ -51,10 +51,11 @@ struct Used {
     meaning: String,
 }
 
-/// The number of tags shown as the most used ones.
+/// The largest number of tags shown as the most used ones.
 const MOST_USED: usize = 10;
 
-/// Group and key in JSON (no key: the figure is the whole group), name in text, and the figure.
+/// A figure's group and key in JSON, its name in text, and the figure. If the key is empty, the
+/// group in JSON is the figure itself.
 type Row = (&'static str, &'static str, &'static str, Figure);
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
@@ -81,7 +82,6 @@ pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// A group in JSON.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Group<'r> {
@@ -159,7 +159,8 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the largest number of types that `counts` accepts on a path; `None` if cyclic.
+/// Returns the largest number of types that `counts` accepts on a path of edges that `follow`
+/// accepts. Returns `None` if these edges form a cycle.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

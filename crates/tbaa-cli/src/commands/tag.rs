@@ -69,7 +69,7 @@ impl Tagging {
         self.union.iter().fold(options, |it, names| it.union(names.split(',')))
     }
 
-    /// Computes the tags of the declared types, and lowers them by the spec's rule.
+    /// Computes tags from the spec's declared types, and lowers them by [`rules_of_spec`].
     fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags> {
         let (file, text) = read_file(spec)?;
         let built = load_spec(&file, &text)?;

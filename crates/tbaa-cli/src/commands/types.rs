@@ -51,7 +51,7 @@ pub(super) struct FileTypes {
     pub(super) file: String,
     pub(super) context: Context,
     layout: DataLayout,
-    /// The number of each struct in the file.
+    /// The number of each struct that has a number, such as `%0`, in place of a name.
     numbers: HashMap<Type, u64>,
 }
 
@@ -83,15 +83,15 @@ impl FileTypes {
 
 #[derive(Serialize)]
 struct Class {
-    /// The definition of its first type.
+    /// The body in the definition of the class's first type.
     body: String,
-    /// The size in bytes; `None` if the type is opaque, or scales with the machine's vectors.
+    /// The size in bytes; `None` if the type has no fixed size, such as an opaque struct.
     size: Option<u64>,
     align: Option<u64>,
     types: Vec<Named>,
 }
 
-/// A name, and the files that have it.
+/// The name of types in a class, and the files that have a type of this name.
 #[derive(Serialize)]
 struct Named {
     name: String,
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result {
         note("these types are too much alike to be compared in full: some classes may be one");
     }
     let mut found: IndexMap<usize, Class> = IndexMap::new();
-    // The index of each name within its class. A search would be slow if the class is large.
+    // The index of each name in the `types` of its class. A search would be slow in a large class.
     let mut named: HashMap<(usize, String), usize> = HashMap::new();
     for file in &files {
         let mut layouts = file.layout.layouts(&file.context);
@@ -175,12 +175,12 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The global variables seen so far: for each name, its type and the first file with it.
+/// The global variables seen so far: for each name, the file that had it first, and its type there.
 #[derive(Default)]
 pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 
 impl Globals {
-    /// Warns of each variable whose scalar type differs from that in an earlier module.
+    /// Warns of each variable whose scalar type differs from that in the first module with it.
     ///
     /// Other types are not compared: clang gives a variable the type of its initial value.
     pub(super) fn add(&mut self, input: &Input) {

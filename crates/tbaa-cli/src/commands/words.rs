@@ -63,7 +63,7 @@ pub(super) fn in_words(
     lines
 }
 
-/// Returns why an access is tagged as `char` or has no tag, as far as the module's text tells.
+/// Returns for each access why clang tagged it as `char` or not at all, if the module shows why.
 fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
     let says = move |(side, found): (&str, Found)| {
         let Content::Module(module) = &input.content else { return None };
@@ -125,7 +125,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns a sentence on how LLVM gets from one tag's base type to the other's.
+    /// Returns a sentence on the path of fields from one tag's base type to the other's.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {
@@ -149,7 +149,7 @@ impl Pair<'_> {
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
-    /// Returns a sentence on the access whose type covers the type of the other access.
+    /// Returns a sentence on the access whose type is the other's access type or an ancestor of it.
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
@@ -172,7 +172,7 @@ impl Pair<'_> {
         "one is an access to any object of a type that covers the other's".to_owned()
     }
 
-    /// Returns a sentence that neither tag's path reaches the base type of the other.
+    /// Returns a sentence saying that neither base type leads to the other.
     fn unrelated(&self, why: &Explanation) -> String {
         let [a, b] = [&self.tags[0], &self.tags[1]].map(|tag| self.names.ty(tag.base));
         let old = self.tags.iter().all(|tag| tag.format == Format::Old);
@@ -194,7 +194,7 @@ impl Pair<'_> {
     }
 }
 
-/// Returns which bytes of a common type the two accesses touch.
+/// Returns a sentence on the bytes of the type `base` that the two accesses touch.
 fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     let touches = |path: &AccessPath| match &path.bytes {
         Some(bytes) => bytes.to_string(),
@@ -214,7 +214,7 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     format!("in {base}, a touches {a} and b touches {b}: {then}")
 }
 
-/// Returns where a `char` tag comes from, to complete "a is tagged as char: ...".
+/// Returns the end of the sentence "a is tagged as char: ..." or "a has no tag: ...".
 pub(super) fn of_char(origin: &CharOrigin) -> String {
     let of = match origin {
         CharOrigin::Char => "it is a char in the source",

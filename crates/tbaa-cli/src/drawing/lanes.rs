@@ -12,10 +12,10 @@ use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 /// The number of elements drawn of a long array. A lane repeats a span at most `COPIES` times.
 const ELEMENTS: u64 = 3;
 const COPIES: usize = 12;
-/// The number of nesting levels that are drawn besides the outermost one.
+/// The number of innermost nesting levels that are drawn besides the outermost one.
 const LEVELS: usize = 5;
 
-/// The name that the user gave, and the tag that it stands for.
+/// The name that the user gave, and the tag with this name.
 type Named<'a> = (&'a str, TagId);
 
 /// Returns the type from which both compared paths start.
@@ -23,8 +23,8 @@ pub(crate) fn common(comparison: &Comparison, [a, b]: &[Tag; 2]) -> TypeId {
     if comparison.outer == Side::A { a.base } else { b.base }
 }
 
-/// Returns drawings of what an explanation is about: one object that both accesses refer to, or
-/// else one for each access. Returns nothing if a tag is malformed.
+/// Returns the drawings for an explanation: one of an object that contains both accesses, or else
+/// one for each access. Returns no drawing if a tag is malformed.
 pub(crate) fn of_explanation(
     input: (&Input, &Names<'_>),
     why: &Explanation,
@@ -55,7 +55,7 @@ pub(crate) fn of_explanation(
     }
 }
 
-/// The path of types from a tag's base type, or from a type around it, to the access type.
+/// The path of types from a tag's base type, or from a type that contains it, to the access type.
 struct Way<'a> {
     mark: Mark,
     name: &'a str,
@@ -79,10 +79,10 @@ impl<'a> Way<'a> {
         Way { mark, name, places, meets: meets.is_some(), size, base, offset }
     }
 
-    /// Returns `other`'s path from this base type, if this path contains `other`'s base type.
+    /// Returns `other`'s path from the base type of `self`, if `self` reaches `other`'s base type.
     fn then(&self, other: &Way<'a>) -> Option<Way<'a>> {
         let at = self.places.iter().position(|place| place.ty == other.base)?;
-        // The offset of `other`'s base type in this one.
+        // The offset of `other`'s base type in the base type of `self`.
         let before = self.offset.checked_sub(self.places[at].offset)?;
         let places = self.places[..at].iter().chain(&other.places).copied().collect();
         let offset = before.checked_add(other.offset)?;
@@ -108,13 +108,13 @@ fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
 
 /// Returns the fields of an aggregate and the end offset of each. In a format without sizes, a
 /// field ends where the next one begins. But if two fields share an offset and `reach` is set, all
-/// fields extend to the end of the aggregate, as in the union rules.
+/// fields extend to the end of the aggregate, as in the union rules. `None` means this end.
 fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return Vec::new();
     }
-    // A type that is a root occupies no bytes.
+    // A field whose type is a root occupies no bytes.
     let with_bytes = node.fields().filter(|field| graph.ty(field.ty).kind() != TypeKind::Root);
     let mut starts: Vec<u64> = with_bytes.map(|field| field.offset).collect();
     starts.sort_unstable();
@@ -160,7 +160,7 @@ impl<'a> LaneBuilder<'a> {
                 self.level(place.ty, &ends);
             }
             let Next::Field(at) = place.next else { break };
-            // An access to a whole aggregate ends the path there.
+            // The path of an access to a whole aggregate ends at the aggregate.
             if level + 1 == places.len() {
                 break;
             }
@@ -190,7 +190,7 @@ impl<'a> LaneBuilder<'a> {
         into
     }
 
-    /// Draws the fields of one type at all its places. Overlapping fields get separate lanes.
+    /// Draws a type's fields in each object of `ends`. Overlapping fields get separate lanes.
     fn level(&mut self, ty: TypeId, ends: &Ends) {
         let key = (ty, ends.clone());
         if self.graph.ty(ty).kind() != TypeKind::Aggregate {
@@ -230,7 +230,7 @@ impl<'a> LaneBuilder<'a> {
         }
     }
 
-    /// Draws the bytes of an access. Of an array, only a few elements are drawn.
+    /// Draws the bytes of an access. Draws only the first elements of a long array.
     fn footprint(&mut self, mark: Mark, name: &str, bytes: &ByteRange) {
         let mut spans = vec![(bytes.start, bytes.end)];
         for repeat in &bytes.repeats {
@@ -249,7 +249,7 @@ impl<'a> LaneBuilder<'a> {
         self.mark(mark, name, &spans, note);
     }
 
-    /// Draws the objects at the end of a path, for a format without sizes.
+    /// Draws an access to the objects at the end of its path.
     fn slot(&mut self, mark: Mark, name: &str, ends: &Ends) {
         self.mark(mark, name, ends, String::new());
     }
@@ -266,14 +266,14 @@ impl<'a> LaneBuilder<'a> {
     }
 }
 
-/// A field's index, the field, and where it ends.
+/// A field's index, the field, and its end offset if known.
 type Slot = (usize, Field, Option<u64>);
 
-/// Distributes fields over as few lanes as possible, so that no two overlap in a lane.
+/// Puts each field into the first lane in which it overlaps no other field.
 fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot>> {
     let mut lanes: Vec<Vec<Slot>> = Vec::new();
     for (at, (field, end)) in slots.into_iter().enumerate() {
-        // A type that is a root occupies no bytes.
+        // A field whose type is a root occupies no bytes.
         if graph.ty(field.ty).kind() == TypeKind::Root {
             continue;
         }
@@ -289,7 +289,7 @@ fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot
     lanes
 }
 
-/// Returns the number of elements to draw: all of them if at most one would be left out.
+/// Returns the number of elements to draw: all if at most `ELEMENTS + 1`, otherwise `ELEMENTS`.
 fn shown(count: Option<u64>) -> u64 {
     count.filter(|&count| count <= ELEMENTS + 1).unwrap_or(ELEMENTS)
 }

@@ -3,22 +3,22 @@
 
 use super::{Lane, Mark, Span};
 
-/// The number of columns kept on each side of an access's columns if not all fit.
+/// The number of columns drawn on each side of an access's columns if others are left out.
 const AROUND: usize = 1;
-/// The largest number of columns drawn, if there is room. A gap counts as one column.
+/// The number of columns above which some are left out. A drawing as text may have a lower limit.
 pub(super) const COLUMNS: usize = 12;
 
-/// The offsets at which columns begin, in ascending order.
+/// The columns of a drawing. `points` are the offsets at which columns begin, in ascending order.
 pub(super) struct Ruler {
     points: Vec<u64>,
     /// For each column, true if it is a gap, which stands for neighbouring columns that are left
-    /// out. `open` is true if a span has no end: only then does the last point begin a column.
+    /// out. `open` is true if a span has no end. If not, the last point only ends the last column.
     gaps: Vec<bool>,
     open: bool,
 }
 
 impl Ruler {
-    /// Returns the columns of some lanes, at most `most`.
+    /// Returns the columns of some lanes. If there are more than `most`, leaves some out.
     pub(super) fn of(lanes: &[Lane], most: usize) -> Ruler {
         let spans = || lanes.iter().flat_map(|lane| &lane.spans);
         let mut points: Vec<u64> =
@@ -35,13 +35,13 @@ impl Ruler {
         if columns <= most { ruler } else { ruler.with_gaps(lanes, most) }
     }
 
-    /// Leaves out columns that are far from both accesses.
+    /// Leaves out columns, but not the first one and those near an access, as far as `most` allows.
     fn with_gaps(self, lanes: &[Lane], most: usize) -> Ruler {
         let columns = self.gaps.len();
         let mut kept = vec![false; columns];
         kept[0] = true;
         let marked = lanes.iter().filter(|lane| lane.mark != Mark::Fields);
-        // Reserve room for the first column and the gaps.
+        // Reserve four columns, for the first column and three gaps.
         let mut room = most.saturating_sub(4);
         for span in marked.flat_map(|lane| &lane.spans) {
             let (first, last) = self.columns(span);
@@ -69,7 +69,7 @@ impl Ruler {
         self.gaps.len()
     }
 
-    /// Returns the offset at which a column begins. Index `len()` gives the end of the last one.
+    /// Returns the offset at which a column begins. Index `len()` gives the end of the last column.
     pub(super) fn offset(&self, column: usize) -> Option<u64> {
         self.points.get(column).copied()
     }
@@ -78,12 +78,12 @@ impl Ruler {
         self.gaps.get(column).is_some_and(|&gap| gap)
     }
 
-    /// Returns the columns that show their offset, which are all except gaps.
+    /// Returns all columns except gaps, and the last column's end if it has one, with offsets.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, u64)> {
         self.points.iter().copied().enumerate().filter(|&(column, _)| !self.is_gap(column))
     }
 
-    /// Returns the column of a span that fills exactly one.
+    /// Returns the column that a span fills; `None` if the span fills several columns.
     pub(super) fn only_column(&self, span: &Span) -> Option<usize> {
         let (first, last) = self.columns(span);
         (first + 1 == last).then_some(first)
@@ -111,8 +111,8 @@ impl Ruler {
     }
 }
 
-/// Returns the positions at which columns begin, and the end of the last. `width` returns a
-/// column's least width from its bytes (`None` for a gap), `label` the width of a span's label.
+/// Returns the positions at which columns begin, and the end of the last column. `width` returns a
+/// column's least width from its index and bytes (`None` for a gap), `label` the width of a label.
 pub(super) fn edges(
     start: usize,
     (ruler, lanes): (&Ruler, &[Lane]),

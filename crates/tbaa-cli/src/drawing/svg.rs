@@ -11,7 +11,7 @@ const LANE: usize = 24;
 /// Space between two drawings, in pixels.
 const SPACE: usize = 28;
 const MARGIN: usize = 16;
-/// The smallest width of a column, in pixels. `WIDE` is the largest one.
+/// The smallest width of a column, in pixels. `WIDE` is the largest width without a long label.
 const NARROW: usize = 36;
 const WIDE: usize = 130;
 /// The largest number of characters shown of a title or label.
@@ -117,7 +117,7 @@ impl<'d> Part<'d> {
                 Mark::A => ("url(#a)", "#0b57d0"),
                 Mark::B => ("url(#b)", "#c2410c"),
             };
-            // A span without end has no border at its right.
+            // A span without an end has no border on the right.
             let (w, top, h) = (end - x, y, LANE - 6);
             let border = if span.end.is_none() { "" } else { "z" };
             writeln!(

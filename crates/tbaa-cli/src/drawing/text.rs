@@ -11,7 +11,7 @@ const TITLE: usize = 28;
 /// The number of characters in a line above which only `FEW_COLUMNS` are drawn.
 const WIDTH: usize = 96;
 const FEW_COLUMNS: usize = 8;
-/// The smallest width of a column, in characters. `WIDE` is the largest one.
+/// The smallest width of a column, in characters. Longer labels and offsets may exceed `WIDE`.
 const NARROW: usize = 4;
 const WIDE: usize = 14;
 

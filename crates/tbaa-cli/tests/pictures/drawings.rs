@@ -1,4 +1,4 @@
-//! Tests the contents of pictures, and that no name in an input can break them.
+//! Tests what pictures contain, and that no name in an input can become markup.
 
 use crate::support::{assert_markup, run_in, stdin};
 
@@ -49,11 +49,11 @@ fn a_large_graph_is_drawn() {
     for types in [500, 5000] {
         let out = stdin(&["graph", "-"], many(types).as_bytes());
         assert_markup(&out.text);
-        // Each struct has a box, or a row in the box of unrelated structs.
+        // Each struct has its own box, or a row in the box of unrelated structs.
         let names = out.text.split(">struct ").skip(1).filter_map(|rest| rest.split('<').next());
         let names: std::collections::HashSet<u32> =
             names.filter_map(|name| name.parse().ok()).collect();
-        // One struct in thirteen has only one field, which the format treats as a parent.
+        // One struct in thirteen has only one field. The old format reads such a node as a scalar.
         assert!(names.len() >= types / 2 * 12 / 13 - 2, "{} of {types}", names.len());
         assert!(out.text.contains("fields are not shown, most of them scalars"));
         assert!(out.text.len() < 2000 * types, "{} bytes", out.text.len());
@@ -78,13 +78,13 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     text += &format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
     let out = stdin(&["matrix", "-", "--format", "svg"], text.as_bytes());
     assert!(out.text.contains(">int (300)<") && out.text.contains(">float (300)<"), "{}", out.text);
-    // The cells on the diagonal are dark, although a cell stands for 2 by 2 pairs.
+    // A cell stands for 2 by 2 pairs. All dark cells have one shade: rows of a type are adjacent.
     assert!(out.text.contains("2 by 2 pairs a cell"));
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }
 
-/// The pictures in the guide are those that the commands draw now. The picture of the largest
-/// module is not drawn again, because the module is not in the repository.
+/// The commands draw the pictures of the guide as they are in the repository. The picture of the
+/// largest module is not drawn again, because that module is not in the repository.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
     let repository = crate::tools::path("../..");

@@ -1,4 +1,4 @@
-//! Tests of the commands that draw pictures or pages. The tests parse their output.
+//! Tests commands that draw pictures or pages, by parsing their output.
 
 mod drawings;
 mod report;

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::{run, stdin};
 
-/// Returns the data on a page.
+/// Returns the JSON data in a page.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script>").unwrap();
@@ -12,7 +12,8 @@ fn data(page: &str) -> serde_json::Value {
 }
 
 /// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is
-/// runs of a capital letter and a count in base 36; without a count, the letter fills the row.
+/// runs of a capital letter and a count in base 36. A letter without a count fills the rest of the
+/// row.
 fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
     let row = |(row, mut rest): (usize, &str)| {
         let mut letters = Vec::new();
@@ -67,8 +68,7 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
 #[test]
 fn the_page_loads_nothing_and_is_accessible() {
     let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
-    // These two load nothing: the name of SVG's namespace, and `url(#`, which refers to a part of
-    // the same picture.
+    // SVG's namespace is not loaded, and `url(#` refers to an element of the same picture.
     let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
         assert!(!page.contains(loaded), "{loaded}");
@@ -114,7 +114,7 @@ fn the_page_says_what_keeps_a_load() {
     assert!(lines.iter().any(|line| line["blocks"] == 1), "{lines:?}");
 }
 
-/// Returns a module with `types` struct types, each with four tags, and a store for each tag.
+/// Returns a module with `types` struct types. Each has four tags, and each tag has a store.
 fn large(types: usize) -> String {
     let mut text = String::from("define void @f(ptr %p) {\n");
     for at in 0..types {
@@ -161,8 +161,7 @@ fn no_name_ends_the_script() {
     assert!(types.contains("</script><img src=x onerror=alert(1)>{{script}}"), "{types}");
 }
 
-/// Opens the page in headless Chromium: its script must run to the end and fill the page. Skipped
-/// without Chromium.
+/// Lets headless Chromium, if it is installed, run the page's script, which must fill the page.
 #[test]
 fn a_browser_draws_the_page() {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
@@ -178,7 +177,7 @@ fn a_browser_draws_the_page() {
         ("empty", run(&["report", "empty.ll"]).text, "There are no tags."),
     ] {
         let file = dir.join(format!("browser-{name}.html"));
-        // An error in the script changes the title.
+        // If the page's script fails, this one changes the title.
         let watch = "<script>addEventListener('error', (e) => { document.title = 'failed: ' + e.message; });</script></head>";
         std::fs::write(&file, input.replacen("</head>", watch, 1)).unwrap();
         let flags = "--headless --no-sandbox --disable-gpu --window-size=390,844 --dump-dom";

@@ -1,4 +1,4 @@
-//! Helpers: running the command, and checking markup.
+//! Helpers that run the command `tbaa` and check markup.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,17 +12,17 @@ pub(crate) struct Output {
     pub(crate) errors: String,
 }
 
-/// Runs the command in the folder of inputs.
+/// Runs `tbaa` in `tests/inputs`.
 pub(crate) fn run(args: &[&str]) -> Output {
     stdin(args, b"")
 }
 
-/// Runs the command in the folder of inputs, with text on standard input.
+/// Runs `tbaa` in `tests/inputs`, with `input` as standard input.
 pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
     run_in(&tools::path("tests/inputs"), args, input)
 }
 
-/// Runs the command in any folder, with text on standard input.
+/// Runs `tbaa` in a folder, with `input` as standard input.
 pub(crate) fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     let out = tools::fed(tools::tbaa(args).current_dir(folder), input);
     Output {
@@ -32,7 +32,7 @@ pub(crate) fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     }
 }
 
-/// Returns another program's output for a text; `None` if the program is not installed.
+/// Returns a program's output for `input`; `None` if the program is not installed.
 pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<String> {
     if Command::new(program).arg("-V").output().is_err() {
         eprintln!("{program} is not installed, and is not asked");
@@ -44,8 +44,8 @@ pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<Strin
     Some(String::from_utf8(out.stdout).unwrap())
 }
 
-/// Checks that a text is well-formed XML without processing instructions and the like: elements
-/// nest, attributes are quoted, and nothing else begins with `<` or `&`.
+/// Checks that a text is well-formed XML without declarations, comments and processing
+/// instructions: elements nest, attributes are quoted, and nothing else begins with `<` or `&`.
 #[track_caller]
 pub(crate) fn assert_markup(text: &str) {
     let is_name = |name: &str| {

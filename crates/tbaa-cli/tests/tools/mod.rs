@@ -7,27 +7,27 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Returns the folder of a test program, or of one of its tests.
+/// Returns the folder `name` for temporary files, which is created if it does not exist.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// Returns the folder of a test program after removing its contents.
+/// Returns the folder `name` for temporary files after removing its contents.
 pub(crate) fn emptied(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(folder(name));
     folder(name)
 }
 
-/// Writes a file into a test program's folder, and returns its path.
+/// Writes a file into a folder for temporary files, and returns the file's path.
 pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     let file = self::folder(folder).join(name);
     fs::write(&file, content).unwrap();
     file.to_str().unwrap().to_owned()
 }
 
-/// Returns a path below the package's folder.
+/// Returns a path relative to the package's folder.
 pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
@@ -74,8 +74,7 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
 pub(crate) fn shell(line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
     let mut command = Command::new("sh");
-    // cargo builds the runtime library into the folder of the tests. A library beside the command
-    // may be older.
+    // Use the runtime library that cargo built for this test. Another library may be older.
     let tests = std::env::current_exe().unwrap();
     command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap());
     command.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
@@ -83,7 +82,8 @@ pub(crate) fn shell(line: &str) -> Command {
     command
 }
 
-/// Returns whether all tools can be run. Prints the first one that cannot.
+/// Returns whether all tools can be run. Otherwise prints the first one that cannot be run, or
+/// panics if `TBAA_LLVM` is `require`.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
     let cannot_run = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(tool) = tools.iter().find(cannot_run) else { return true };
@@ -98,12 +98,12 @@ pub(crate) fn find(tools: &[&str]) -> Option<()> {
     are_there(tools).then_some(())
 }
 
-/// Returns the number in an environment variable, or the default.
+/// Returns the number in an environment variable, or `default` if the variable has none.
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|var| var.parse().ok()).unwrap_or(default)
 }
 
-/// Returns the path of the plugin's library, which is compiled on the first call.
+/// Returns the path of the plugin for LLVM. The first call compiles the plugin.
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {

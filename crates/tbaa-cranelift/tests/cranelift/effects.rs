@@ -1,4 +1,4 @@
-//! Compares three summaries of calls' effects: masks, regions, and intervals of a tree's leaves.
+//! Compares three summaries of calls' effects: masks, regions, and intervals of leaves in a tree.
 
 use std::collections::{HashMap, HashSet};
 use std::{env, fs};
@@ -9,9 +9,9 @@ use tbaa_ir::Opcode;
 use tbaa_lower::{Lowering, Options};
 
 /// Counts the pairs of a call and a load that do not alias by rule `union`, and how many of them
-/// remain NoAlias with each summary. A call is a whole function; its effect is the tagged stores in
-/// it. `TBAA_MODULES` names the modules. Intervals are those of `JavaScriptCore`'s abstract heaps:
-/// types are nodes of a tree, and an effect is all leaves from the first to the last.
+/// remain NoAlias with each summary. Each function with tagged stores counts as a call with their
+/// effect. `TBAA_MODULES` names the modules. Intervals are those of `JavaScriptCore`'s abstract
+/// heaps: types are nodes of a tree, and an effect is all leaves from its first to its last.
 #[test]
 #[ignore = "reads the modules that TBAA_MODULES names"]
 fn effects_of_real_calls() {

@@ -1,4 +1,4 @@
-//! Tests how Cranelift treats accesses without a region, and which places need a sequence point.
+//! Tests how Cranelift treats accesses without a region, and which of them need a sequence point.
 
 use cranelift_codegen::ir::{InstBuilder, Opcode, Value, types};
 use tbaa::declare::{Declarations, Target};
@@ -7,14 +7,14 @@ use tbaa_cranelift::{Regions, Rule};
 
 use crate::jit::{Emitter, apply, build, count, meant, result, rules};
 
-/// Returns a session, and the tags of the paths.
+/// Returns a session, and the tag of each path.
 fn session<const N: usize>(paths: [&str; N]) -> (Session, [TagId; N]) {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let tags = session.tags(&paths).unwrap();
     (session, tags.try_into().unwrap())
 }
 
-/// Cranelift miscompiles each function. The check reports it, and sequence points fix it.
+/// Cranelift miscompiles each case. `check` reports this, and sequence points prevent it.
 #[test]
 fn accesses_without_a_region_miss_stores() {
     let (session, [long]) = session(["*long"]);
@@ -26,7 +26,7 @@ fn accesses_without_a_region_miss_stores() {
             let new = emit.load(types::I64, 0, None);
             emit.builder.ins().isub(new, old)
         }),
-        // For a store without a region, only the last fence counts, where memory had the old value.
+        // Cranelift compares a store without a region with memory at the last fence, the old value.
         ("a store is removed as one that changes nothing", |emit, long| {
             emit.in_region(0, "long");
             let old = emit.load(types::I64, 0, long);
@@ -55,7 +55,7 @@ fn accesses_without_a_region_miss_stores() {
     }
 }
 
-/// The store is on one of two paths, in a block of its own.
+/// A store in a region is on one of two paths to a load without a region.
 #[test]
 fn a_store_reaches_a_load_on_one_of_two_ways() {
     let (session, [long]) = session(["*long"]);
@@ -78,8 +78,7 @@ fn a_store_reaches_a_load_on_one_of_two_ways() {
     assert_ne!(result(&func, memory), meant(&func, memory));
 }
 
-/// A store that the load cannot alias needs no sequence point, and one sequence point is enough for
-/// two loads.
+/// A load that no store in a region may alias needs no sequence point. One is enough for two loads.
 #[test]
 fn sequence_points_are_few() {
     let (session, [long, float, short]) = session(["*long", "*float", "*short"]);
@@ -103,7 +102,7 @@ fn sequence_points_are_few() {
     assert!(rules(&session, &func, &tags).iter().all(|rule| !rule.is_error()));
 }
 
-/// Calls and atomic accesses are fences. A load of `readonly` memory needs no sequence point.
+/// The instruction `fence` and a store without a region are fences, so no sequence point is needed.
 #[test]
 fn a_fence_that_is_there_is_enough() {
     let (session, [long]) = session(["*long"]);
@@ -125,7 +124,7 @@ fn a_fence_that_is_there_is_enough() {
     assert_eq!(result(&func, memory), meant(&func, memory));
 }
 
-/// Two types use the same memory one after the other, which the oracle cannot know.
+/// Two types use the same memory in turn. The oracle cannot know this: sequence points are needed.
 #[test]
 fn memory_that_is_handed_out_again_needs_a_sequence_point() {
     let (session, [long, double]) = session(["*long", "*double"]);

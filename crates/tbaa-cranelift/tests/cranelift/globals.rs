@@ -1,4 +1,4 @@
-//! Tests two imported globals that may be one. wasmer gives each index its own region.
+//! Tests two imported globals that may be the same one. wasmer gives each index its own region.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
 use tbaa::declare::{Declarations, ScalarLayout, Target};
@@ -7,7 +7,7 @@ use tbaa_cranelift::{Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, apply, build, meant, result};
 
-/// Returns a session, the tag of an `i64` in a global, and the tag of the pointer to a global.
+/// Returns a session, the tag of an `i64` in a global, and the tag of a pointer to a global.
 fn session() -> (Session, TagId, TagId) {
     let mut types = Declarations::new(Target::x86_64());
     types.scalar("global i64", ScalarLayout { size: 8, align: 8 }, "long").unwrap();
@@ -16,8 +16,9 @@ fn session() -> (Session, TagId, TagId) {
     (session, tags[0], tags[1])
 }
 
-/// Reads global 1, writes global 0, reads global 1 again, and returns the difference of the reads.
-/// The instance holds each global's distance from the instance.
+/// Reads global 1, writes global 0, reads global 1 again, and returns the second value minus the
+/// first. The first two words of memory are the distances of the globals from it, in bytes. With
+/// `wasmer`, the accesses have wasmer's regions.
 fn function(global: TagId, pointer: TagId, wasmer: bool) -> (Function, Tags) {
     build(|emit| {
         let address = |emit: &mut Emitter<'_>, index| {

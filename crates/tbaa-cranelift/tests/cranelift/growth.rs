@@ -1,4 +1,4 @@
-//! Tests regions while types, tags and functions are added, and regions of inlined functions.
+//! Tests regions while types, tags and functions are added, and in inlined functions.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,7 @@ fn pair() -> (Session, [TagId; 2]) {
     (session, tags)
 }
 
-/// Inlines one function wherever it is called.
+/// Inlines this function at every call.
 struct Body(Function);
 
 impl Inline for Body {
@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// A callee's load without a region reads a caller's store in a region. A call itself is a fence.
+/// After inlining, a load without a region reads a store in a region. The call was a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();
@@ -131,7 +131,7 @@ fn sequence_points_come_behind_inlining() {
     assert_eq!(result(&context.func, memory), meant(&context.func, memory));
 }
 
-/// One `Regions` serves all code, so a type's region is the same in a function and in its callee.
+/// With one `Regions` for both functions, a member's region is the same in both.
 #[test]
 fn functions_of_one_record_share_regions() {
     let (session, [a, b]) = pair();
@@ -158,7 +158,7 @@ fn functions_of_one_record_share_regions() {
     assert_eq!(second[0].1, second[1].1);
 }
 
-/// Tests memory without a record type: a linear memory, imports that may be one object, and others.
+/// Tests a linear memory, its length in a record, and two imported memories that may be one.
 #[test]
 fn memory_that_is_no_record() {
     let mut types = Declarations::new(Target::x86_64());
@@ -192,7 +192,7 @@ fn memory_that_is_no_record() {
     assert_eq!(regions.id(ids[2]), regions.id(ids[3]));
 }
 
-/// There are at most as many regions as requested, and each access still has one.
+/// `Regions::at_most` limits the number of regions. Each access still has a region.
 #[test]
 fn regions_have_a_budget() {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));

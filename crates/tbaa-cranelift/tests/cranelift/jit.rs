@@ -15,7 +15,7 @@ use tbaa_cranelift::{Applied, Regions, Rule, Tags, check};
 
 pub(crate) const FLAGS: MemFlagsData = MemFlagsData::trusted();
 
-/// Returns the host's instruction set, with or without optimisation.
+/// Returns the host's instruction set, for compiling with or without optimisation.
 pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
     let mut flags = settings::builder();
     flags.set("opt_level", if optimise { "speed" } else { "none" }).unwrap();
@@ -23,7 +23,7 @@ pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
     cranelift_native::builder().unwrap().finish(settings::Flags::new(flags)).unwrap()
 }
 
-/// The state while a function is built. It takes an address and returns a number.
+/// The state while a function is built. The function takes an address and returns an integer.
 pub(crate) struct Emitter<'f> {
     pub(crate) builder: FunctionBuilder<'f>,
     pub(crate) memory: Value,
@@ -54,7 +54,7 @@ impl Emitter<'_> {
         self.flags = FLAGS.with_alias_region(Some(region));
     }
 
-    /// Stores a number as a `long` in a region of that type. The next accesses have no region.
+    /// Stores a number at offset 0 with tag `long`, in region 0. The next accesses have no region.
     pub(crate) fn store_long(&mut self, number: i64, long: TagId) {
         self.in_region(0, "long");
         let number = self.number(number);
@@ -71,7 +71,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Builds a function. `emit` returns the function's result.
+/// Builds a function. `emit` emits its code and returns its result.
 pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.push(AbiParam::new(types::I64));
@@ -91,7 +91,7 @@ pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, 
     (func, tags)
 }
 
-/// Compiles functions and runs each on its own memory. Returns the results and the final memories.
+/// Compiles functions, and runs each on a copy of `memory`. Returns results and final memories.
 pub(crate) fn run<const N: usize>(
     optimise: bool,
     functions: impl IntoIterator<Item = Function>,
@@ -140,22 +140,22 @@ pub(crate) fn count(func: &Function, opcode: Opcode) -> usize {
     insts(func).filter(|&inst| func.dfg.insts[inst].opcode() == opcode).count()
 }
 
-/// Assigns regions to a function with a new `Regions`.
+/// Assigns regions to the accesses of a function, with a new `Regions`.
 pub(crate) fn apply(session: &Session, func: &mut Function, tags: &Tags) -> Applied {
     Regions::new(session.oracle()).apply(session.oracle(), func, tags).unwrap()
 }
 
-/// Returns the rules of all findings.
+/// Returns the rules of the findings of `check`.
 pub(crate) fn rules(session: &Session, func: &Function, tags: &Tags) -> Vec<Rule> {
     check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }
 
-/// Runs one function with optimisation.
+/// Runs a function, compiled with optimisation.
 pub(crate) fn result(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
     run(true, [func.clone()], memory)[0]
 }
 
-/// Runs one function without optimisation, which gives the right result.
+/// Runs a function, compiled without optimisation. Its result is the right one.
 pub(crate) fn meant(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
     run(false, [func.clone()], memory)[0]
 }

@@ -1,4 +1,4 @@
-//! Tests of functions with alias regions: they are built, checked and run.
+//! Tests of functions with alias regions, which are built, checked and run.
 
 #![allow(missing_docs)]
 

@@ -1,6 +1,6 @@
-//! Runs random functions with random tags without optimisation, and optimised with regions.
+//! Compares random functions without optimisation, and optimised with regions.
 //!
-//! All functions keep the promise of their tags: two accesses to a common byte may alias.
+//! All functions fulfil the promise of their tags: accesses that share a byte may alias.
 
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, InstBuilder, Opcode, Type, Value, types,
@@ -13,7 +13,7 @@ use tbaa_tests::{Rng, setting};
 
 use crate::jit::{Emitter, build, insts, loads_left, run};
 
-/// The number of words of memory that a function accesses.
+/// The number of 64-bit words of memory that a function accesses.
 const WORDS: usize = 3;
 /// The number of functions that are compiled into one module.
 const BATCH: usize = 40;
@@ -35,7 +35,7 @@ impl Touch {
 #[derive(Debug)]
 enum Step {
     Load(Touch),
-    /// Stores a mix of all loaded values, or if true, the last loaded value.
+    /// Stores a mix of all loaded values. If the flag is true, stores the last loaded value.
     Store(Touch, bool),
     AtomicLoad(Touch),
     AtomicStore(Touch),
@@ -76,7 +76,7 @@ impl Author<'_> {
     fn steps(&mut self, count: usize, depth: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..count {
-            // Mostly repeat earlier accesses, because only redundant ones can be removed.
+            // Mostly repeat earlier accesses, because only redundant accesses can be removed.
             let again = (!self.touches.is_empty() && !self.rng.one_in(5))
                 .then(|| *self.rng.pick(&self.touches));
             let Some(touch) = again.or_else(|| self.touch()) else { continue };
@@ -182,7 +182,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Returns a function and its tags, as a front end builds it.
+/// Returns a function with these steps, and its tags.
 fn function(steps: &[Step]) -> (Function, Tags) {
     build(|emit| {
         let [sum, last] = [(); 2].map(|()| emit.builder.declare_var(types::I64));
@@ -221,12 +221,12 @@ fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Fu
     func
 }
 
-/// Returns an access with this many bytes.
+/// Returns an access of `bytes` bytes.
 fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
     tag.map_or(Access::default(), |tag| Access::of_bytes(oracle.graph(), tag, bytes))
 }
 
-/// Checks that sized accesses in two regions never alias. Returns the number of such pairs.
+/// Checks that accesses in two regions never alias. Returns the number of their ordered pairs.
 fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
     let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
     for inst in insts(func) {
@@ -260,7 +260,7 @@ fn random_functions_run_alike_with_regions() {
     let (mut more, mut fewer) = (0, 0);
     let (mut bare, mut own, mut pairs, mut points, mut several) = (0, 0, 0, 0, 0);
     for batch in 0..functions.div_ceil(BATCH) {
-        // A batch has one random graph and one `Regions`, which grows with each function.
+        // A batch has one random graph and one `Regions`, which grows with every second function.
         let rules = [AliasRule::Union, AliasRule::UnionStrict, AliasRule::Llvm][batch % 3];
         let taste = if batch % 4 == 0 { Taste::Wild } else { Taste::Tame };
         let universe = universe::random(&mut rng, batch % 5 != 0, taste);
@@ -325,8 +325,8 @@ fn random_functions_run_alike_with_regions() {
         "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
     println!("{fewer} loads fewer than without regions; {more} functions with more");
-    // A few functions have more loads than without regions: Cranelift leaves more redundant stores,
-    // and a store makes it forget the contents of memory.
+    // A few functions have more loads than without regions: in them, Cranelift leaves more
+    // redundant stores, and at a store it forgets the contents of memory.
     assert!(more * 50 < functions && fewer > more, "{more} functions have more loads");
     assert!(several * 4 > functions && points > functions / 8 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");

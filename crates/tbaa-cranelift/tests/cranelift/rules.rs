@@ -1,4 +1,4 @@
-//! Tests the findings of the check, and their texts.
+//! Tests the findings of `check`, and their texts.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::declare::{Declarations, Record, Target};
@@ -82,7 +82,7 @@ fn wide_accesses_immutable_stores_and_readonly_loads() {
     }
 }
 
-/// A vector load covers a value and its kind, but has the tag of the value.
+/// A vector load covers the members `value` and `tt`, but has the tag of `value.i`.
 #[test]
 fn a_wide_access_sees_stores_beyond_its_tag() {
     let mut session = session();
@@ -127,7 +127,7 @@ fn a_missing_region_says_why() {
     });
     let applied = apply(&session, &mut func, &tags);
     let why: Vec<Why> = applied.without_region.iter().map(|access| access.why).collect();
-    // The first of these loads has no region, so neither has the last store before it.
+    // The first load in `every` has no region, so the last store before it has none either.
     assert_eq!(why, [Why::Vague, Why::Vague, Why::NoTag, Why::UnknownTag]);
     assert_eq!((applied.regions, applied.sequence_points), (2, 1));
     assert_eq!(rules(&session, &func, &tags), [Rule::NoRegion; 4]);

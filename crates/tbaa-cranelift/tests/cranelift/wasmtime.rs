@@ -2,11 +2,11 @@
 //!
 //! It follows the copying collector of `wasmtime-internal-cranelift`
 //! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region. It stores
-//! the pointer with the region of another field, from which it got the address of the collector's
-//! data. Version 47.0 uses the region of the accessed field for both, and the heap's region for
-//! objects' headers. The model uses the headers of 47.0, because those of 46.0 have no region, so
-//! that Cranelift forgets memory there. Then the second of two allocations reuses the bump pointer
-//! that the first one loaded: two objects have one address.
+//! the bump pointer with the region of the field in `VMContext` that holds the address of the
+//! collector's data. Version 47.0 gives both accesses the bump pointer's region, and gives objects'
+//! headers the heap's region. The model gives headers that region, too: in 46.0 they have none, so
+//! Cranelift forgets memory there. In the model, the second of two allocations reuses the bump
+//! pointer that the first one loaded, and two objects have one address.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, TrapCode, Value, types};
@@ -16,14 +16,14 @@ use tbaa_cranelift::{Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, apply, build, meant, result, rules};
 
-/// The regions that front ends give to the bump pointer.
+/// The regions that a front end gives to accesses of the bump pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
-    /// No region for the load, another field's for the store: as in 46.0.
+    /// No region for the load, the region of `VMContext` for the store: as in 46.0.
     NoneAndVmContext,
-    /// Its own region for the load, another field's for the store.
+    /// Its own region for the load, the region of `VMContext` for the store.
     OwnAndVmContext,
-    /// No region for any access.
+    /// No region for these accesses or any other.
     Nothing,
 }
 
@@ -40,7 +40,7 @@ fn runtime() -> Runtime {
     types
         .define(data.field("bump_ptr", "unsigned int").field("active_space_end", "unsigned int"))
         .unwrap();
-    // The heap is untyped bytes and contains only objects.
+    // The heap's words have a type of their own, because the heap contains only objects.
     types.scalar("heap word", ScalarLayout { size: 4, align: 4 }, "char").unwrap();
     let header = Record::structure("VMGcHeader");
     types.define(header.field("kind", "heap word").field("type_index", "heap word")).unwrap();
@@ -52,8 +52,8 @@ fn runtime() -> Runtime {
     Runtime { session, bump, end, kind }
 }
 
-/// Allocates an object of 8 bytes, and writes its kind. The memory is the collector's data,
-/// followed by the heap.
+/// Allocates an object of 8 bytes, writes its kind, and returns its offset in the memory, which is
+/// the collector's data, followed by the heap.
 fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) -> Value {
     match given {
         Given::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),
@@ -79,7 +79,7 @@ fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) 
     bump
 }
 
-/// Builds a function that allocates two objects and returns the distance of their addresses.
+/// Builds a function that allocates two objects and returns the second offset minus the first.
 fn two_objects(runtime: &Runtime, given: Given) -> (Function, Tags) {
     build(|emit| {
         let first = allocate(emit, runtime, given, 1);
@@ -89,7 +89,7 @@ fn two_objects(runtime: &Runtime, given: Given) -> (Function, Tags) {
     })
 }
 
-/// The bump pointer is 8, the heap ends at 64.
+/// The bump pointer is 8, and the heap ends at byte 64.
 const MEMORY: [u64; 8] = [64 << 32 | 8, 0, 0, 0, 0, 0, 0, 0];
 const RIGHT: (u64, [u64; 8]) = (8, [64 << 32 | 24, 1, 2, 0, 0, 0, 0, 0]);
 /// The second object has the address of the first one, and overwrites its kind.
@@ -104,7 +104,7 @@ fn a_bump_pointer_in_no_region_and_another_fields() {
     let found = check(runtime.session.oracle(), &func, &tags);
     let first = &found[0];
     assert_eq!(first.rule, Rule::Hidden);
-    // The guide shows the finding, broken into lines.
+    // The guide shows the text of this finding, broken into lines.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let guide = include_str!("../../../../docs/embed-cranelift.md");
     assert!(words(guide).contains(&words(&first.to_string())), "{first}");

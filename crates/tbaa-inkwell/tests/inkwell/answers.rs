@@ -10,7 +10,7 @@ use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
-/// Returns whether LLVM lets a load with one tag alias a store with another, for all pairs of tags.
+/// Returns rows: in row `a`, whether LLVM lets a load with tag `a` alias a store with each tag `b`.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let code = Code::new(&context, tags.len());
@@ -38,8 +38,8 @@ fn count(rows: &[Vec<bool>]) -> usize {
 }
 
 /// Asserts that LLVM answers as predicted. Lowered tags approximate the rule; with scopes the
-/// answers are exactly the rule's. Returns the number of ordered pairs that are `NoAlias` by the
-/// rule, and the number by lowered tags alone.
+/// answers are exactly the rule's. Returns two numbers of ordered pairs: those that are `NoAlias`
+/// by the rule, and those that LLVM separates with lowered tags alone.
 fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);
@@ -57,7 +57,7 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usiz
         tags.iter().map(|&a| tags.iter().map(|&b| pair(a, b)).collect()).collect();
     assert_eq!(module_of(&name("lowered"), &lowering, tags), expected, "{what}");
 
-    // The scopes that the lowering makes.
+    // The same tags, lowered with alias scopes.
     let scoped = lower(Options::new().scopes());
     let both = Lowered::new(&scoped, &oracle);
     assert_eq!(module_of(&name("both"), &both, tags), promised, "{what}");

@@ -1,4 +1,5 @@
-//! Tests of the metadata on instructions, and of LLVM's answers for it.
+//! Tests of the metadata on instructions, and of LLVM's answers for it. A *place* is memory that a
+//! path such as `S.x` names.
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
@@ -17,7 +18,7 @@ use crate::regions::loads;
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, machine, places};
 
-/// Asserts that for each given line, a line of the module's text begins with it.
+/// Asserts that each of `lines` is the beginning of a line of the module's text.
 fn assert_lines(code: &Code<'_>, lines: &[&str]) {
     let text = code.text();
     for line in lines {
@@ -96,7 +97,7 @@ fn a_tagger_lives_beside_its_context() {
     assert_eq!(lent, Err(AttachError::OtherContext));
 }
 
-/// A tag is named after the path of its place.
+/// The name of a tag's type contains the path that was requested.
 #[test]
 fn places_name_their_tags() {
     let mut types = Declarations::new(Target::x86_64());
@@ -114,13 +115,13 @@ fn places_name_their_tags() {
     }
 }
 
-/// Length, base and table are loaded once; an import that a store may change is loaded 4 times.
+/// Length, base and table are loaded once; imported memory, which a store may change, 4 times.
 #[test]
 fn regions_of_a_runtime() {
     assert_eq!(crate::regions::run().unwrap(), [16, 7]);
 }
 
-/// If the place has no known alignment, the access's alignment stays; so does an atomic access's.
+/// An access keeps its alignment if it is atomic, or if its place has no known alignment.
 #[test]
 fn alignment_that_is_not_known() {
     let mut types = runtime::types();
@@ -155,7 +156,7 @@ fn alignment_that_is_not_known() {
     }
 }
 
-/// At a run (elements in a row), an access must be of whole elements. The error says what is wrong.
+/// At a run (a path to consecutive elements), no accessed value may be larger than an element.
 #[test]
 fn elements_of_runs() {
     let mut types = runtime::types();
@@ -239,13 +240,12 @@ fn what_cannot_be_attached() {
     let store = foreign.store(foreign.parameter(0), 64, 7);
     assert_eq!(code.tagger.attach(&place, store), Err(AttachError::OtherContext));
     assert!(!store.has_metadata());
-    // A tag that another graph issued.
+    // Another graph issued the tag.
     let store = code.store(code.parameter(0), 64, 7);
     let error = attach_planned(&code.tagger, &Graph::new(), place.place().tag.unwrap(), store);
     assert_eq!(error.unwrap_err().to_string(), "the id was issued by another graph");
 }
 
-/// Nodes read back from LLVM equal those that were passed to it.
 #[test]
 fn round_trips() {
     let mut graph = Graph::new();
@@ -299,7 +299,7 @@ fn round_trip(graph: &Graph) {
 fn cycles_are_read() {
     let context = Context::create();
     let mut sink = LlvmSink::new(&context);
-    // A cycle: `a` is distinct, and its operand is replaced by `b`, which refers to `a`.
+    // A cycle: `a` is distinct. Its second operand is replaced by `b`, which refers to `a`.
     let a = sink.node(&[SinkOperand::Bytes(b"a"), SinkOperand::Null], Storage::Distinct).unwrap();
     let b =
         sink.node(&[SinkOperand::Bytes(b"b"), SinkOperand::Node(&a)], Storage::Uniqued).unwrap();
@@ -315,8 +315,8 @@ fn cycles_are_read() {
     assert!(Oracle::new(&read.graph, AliasRule::Union).may_alias(tag, tag));
 }
 
-/// Returns how often the base is loaded after `-O2`, in six operations that each load it and store
-/// a number through it.
+/// Returns the number of loads after `-O2` of a program with six operations. Each loads the base
+/// pointer `CallInfo.l.base`, and stores a number and its kind through this pointer.
 fn reloads(jit: Option<Jit>) -> usize {
     let context = Context::create();
     let code = opcodes(&context, jit);
@@ -324,7 +324,7 @@ fn reloads(jit: Option<Jit>) -> usize {
     code.loads()
 }
 
-/// The paths of the base pointer that each operation loads, and of what it stores.
+/// The paths of the base pointer, which each operation loads, and of the two values that it stores.
 const PATHS: [&str; 3] = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
 
 fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
@@ -375,7 +375,7 @@ fn base_reloads_vanish() {
 }
 
 /// The form `Classes` adds no `!noalias`: each access has the scope of its class (accesses that
-/// alias alike), and the module has one row for each class. LLVM without the plugin ignores them.
+/// alias alike). `!tbaa.relations` has one operand for each class. LLVM alone does not use them.
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();
@@ -469,7 +469,7 @@ fn moves(form: TagForm, tag: bool) -> (usize, u64) {
     code.verify();
     code.optimise();
     let mut memory = [0; 24];
-    // The frame comes first; its registers follow it.
+    // The frame is at the start of `memory`, and its registers begin at index 4.
     let registers = (&raw mut memory[4]).addr() as u64;
     memory[base.place().offset as usize / 8] = registers;
     memory[4] = 77;

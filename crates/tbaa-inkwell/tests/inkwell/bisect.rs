@@ -12,7 +12,8 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned};
 
-/// Runs a program whose store of 7 has a wrong tag. The first result is 7 if the tag does no harm.
+/// Runs a program whose store of 7 has a wrong tag. Returns its result (7 if the tag does no harm),
+/// the last attachment within the limit, and the number of attachments.
 fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =
@@ -28,7 +29,7 @@ fn program(bisect: Bisect) -> (u64, String, u64) {
         accesses.push((number, code.store(code.parameter(0), 64, value)));
         accesses.push((kind, code.store(code.address(code.parameter(1), 8), 16, value)));
     }
-    // The wrong tag: a store of a number gets the tag of a kind.
+    // The wrong tag: a store of a number (`TValue.value.n`) gets the tag of `TValue.tt`.
     accesses.push((kind, code.store(code.parameter(1), 64, 7)));
     let (value, load) = code.load(code.parameter(0), 64, "");
     // The load's attachment comes first: without its tag, no store's tag does harm.

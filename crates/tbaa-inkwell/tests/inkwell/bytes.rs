@@ -1,5 +1,6 @@
-//! Compares the bytes that an instruction touches with the bytes of its place. Programs that once
-//! failed are now right, or rejected with a fix. All run unoptimised and after `-O2`.
+//! Compares the bytes that an instruction touches with those of its place (memory that a path such
+//! as `S.x` names). `attach` rejects an access that the place does not describe. Programs run
+//! unoptimised and after `-O2`. With correct metadata, both results are the same.
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -18,7 +19,7 @@ use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 use crate::support::{Code, places};
 use crate::wrong::{force, helper, load_store_load, wide_store};
 
-/// The forms of metadata that LLVM uses without the plugin.
+/// The forms of metadata that need no plugin, except clang's own tags.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
 /// The value of eight bytes after a `memset` to 1.
 const FILLED: u64 = 0x0101_0101_0101_0101;
@@ -38,7 +39,7 @@ fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     code.builder.build_int_add(zero.into_int_value(), bytes, "").unwrap()
 }
 
-/// Fills the second object, from `offset` on, with bytes of value 1.
+/// Fills `bytes` bytes at `offset` from the second parameter with the value 1.
 fn fill<'c>(code: &Code<'c>, offset: u64, bytes: u64, known: bool) -> InstructionValue<'c> {
     fill_at(code, code.address(code.parameter(1), offset), 1, bytes, known)
 }
@@ -60,7 +61,7 @@ pub fn fill_at<'c>(
     call.as_instruction_value().unwrap()
 }
 
-/// Calls a function with a pointer and returns the call.
+/// Builds a call of a function with a pointer, and returns the call instruction.
 pub fn instruction<'c>(
     code: &Code<'c>,
     of: FunctionValue<'c>,
@@ -103,7 +104,7 @@ fn a_flexible_tail() {
     }
 }
 
-/// An access of a size that only the run determines may alias all that one of a known size may.
+/// A place of unknown size (0 or `u64::MAX`) aliases all that a place of a known size aliases.
 #[test]
 fn a_size_that_varies_covers_no_less_than_a_known_one() {
     for form in FORMS {
@@ -115,7 +116,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
             assert_eq!(right, [7, 7], "{form:?}, {:?}", place.room());
         }
     }
-    // clang's tags have no sizes: an access that fits in the place needs none.
+    // clang's tags have no sizes: a requested size that fits in the place changes nothing.
     let mut jit = jit(TagForm::Clang);
     let [plain, fits] = [jit.place("Proto.step"), jit.sized("Proto.step", 8)].map(Result::unwrap);
     assert_eq!(fits.nodes(), plain.nodes());
@@ -125,7 +126,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(right, [FILLED; 2]);
 }
 
-/// `attach` rejects a fill larger than its place. At `[*]` or `*long` it accepts whole elements.
+/// `attach` rejects a fill larger than its place. At `[*]` or `*long` it accepts several elements.
 #[test]
 fn runs() {
     let mut jit = jit(TagForm::Lowered);
@@ -212,7 +213,7 @@ fn intrinsics_have_a_width() {
     }
 }
 
-/// The call itself copies or fills the argument's memory.
+/// A call with a `byval` or `sret` argument accesses the argument's memory itself: it gets no tag.
 #[test]
 fn arguments_that_are_memory() {
     let mut jit = jit(TagForm::Lowered);

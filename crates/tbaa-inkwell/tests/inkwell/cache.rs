@@ -1,4 +1,4 @@
-//! Tests of the cache: one process stores a JIT and its bitcode, and another loads and uses them.
+//! Tests of the cache: a stored JIT and its bitcode are loaded again, as another process would do.
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -10,13 +10,13 @@ use tbaa_lower::emit::{Emitter, TextSink};
 use crate::runtime;
 use crate::support::{self, Code, places};
 
-/// Returns how often the base is loaded around a call of the function in `helper`.
+/// Returns the number of loads of `CallInfo.l.base` left around a call of the function in `helper`.
 fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
     helper.get_function("f").unwrap().as_global_value().set_name("set");
     support::loads_around(context, jit, helper, "set", &[0, 1]).0
 }
 
-/// Returns a module whose function stores a number through its second parameter.
+/// Returns a module whose function stores to `TValue.value.n` through its second parameter.
 fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
     let number = jit.place("TValue.value.n").unwrap();
     let code = Code::new(context, 2);
@@ -84,7 +84,7 @@ fn text(place: &TaggedPlace) -> String {
 fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
-    // Classes (accesses that alias alike) are numbered afresh: old numbers mean other accesses.
+    // A loaded JIT numbers classes (accesses that alias alike) anew, in a new domain: `tbaa:L:1`.
     let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {
@@ -117,8 +117,8 @@ fn options_are_stored() {
     assert_eq!(again.place("*long").unwrap().place().align, 4);
 }
 
-/// Another process gets the stored regions and members that have only a layout. It may declare them
-/// again.
+/// The loaded JIT has the stored regions, and the members that have only a layout. They may be
+/// declared again.
 #[test]
 fn regions_are_stored() {
     let declare = |types: &mut Declarations| {

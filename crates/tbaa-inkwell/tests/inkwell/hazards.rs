@@ -55,7 +55,7 @@ fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
     run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }
 
-/// Returns the program's results for unchanged tags, lowered tags, scopes, and both of these.
+/// Returns the results for unchanged tags, lowered tags, scopes, and lowered tags with scopes.
 fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     let oracle = Oracle::new(graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().scopes());
@@ -93,7 +93,7 @@ fn first_against_last_member_of_a_union() {
     assert_eq!(refusal(&graph, last), Reason::Union { ty: graph.tag(last).unwrap().base });
 }
 
-/// Assigns a whole struct that is inside another one, and reads a field of it.
+/// Assigns a whole struct that is a member of another struct, and reads a field of the member.
 #[test]
 fn a_struct_assigned_whole_and_a_field_read() {
     let (mut graph, mut types) = declared();
@@ -123,8 +123,8 @@ fn refusal(graph: &Graph, tag: TagId) -> Reason {
 /// The environment variable that makes the test `crash` run.
 const CRASH: &str = "TBAA_TEST_CRASH";
 
-/// Builds loads of a union's first member around a store to another struct. Unchanged tags of
-/// `Policy::Rfc` crash LLVM's optimiser; lowered tags do not.
+/// Builds, optimises and runs loads of a union's first member around a store to another struct.
+/// Unchanged tags of `Policy::Rfc` crash LLVM's optimiser; lowered tags do not.
 fn crashing_program(attach: Attach<'_>, tags: [TagId; 2]) {
     let context = Context::create();
     let code = Code::new(&context, 2);

@@ -38,7 +38,8 @@ pub fn compile<'ctx>(
     module
 }
 
-/// Returns how often the base is loaded around a call of a helper, and the two values' difference.
+/// Loads `CallInfo.l.base` before and after a call of a helper. Returns the number of loads after
+/// `-O2`, and the difference of the two values.
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
     let mut jit = Jit::new(runtime::types());
     let context = Context::create();
@@ -60,7 +61,7 @@ fn helpers_meet_the_jit_in_one_tree() {
             ("set_kind", 0),
             ("set_other", 0),
             ("set_func", 0),
-            // These may change the base: clang tags union members, such as numbers, as `char`.
+            // `set_number` may change the base: clang tags union members as `char`. The others do.
             ("set_number", 2),
             ("set_base", 2),
             ("copy", 2),
@@ -71,7 +72,7 @@ fn helpers_meet_the_jit_in_one_tree() {
     }
 }
 
-/// A helper's change is visible: it changes the same object through another pointer.
+/// A helper's store is visible in the JIT's code, which uses another pointer to the same memory.
 #[test]
 fn helpers_change_what_they_change() {
     let (_, difference) = loads_around("set_base", true, &[]);

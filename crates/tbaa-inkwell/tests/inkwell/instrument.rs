@@ -11,7 +11,7 @@ use tbaa_lower::emit::Jit;
 use crate::runtime;
 use crate::support::Code;
 
-/// The access number and address of each check that ran.
+/// The access number and address of each call of `check`.
 static RAN: Mutex<Vec<(u32, usize)>> = Mutex::new(Vec::new());
 
 extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
@@ -19,7 +19,7 @@ extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
 }
 
 /// Memory, with shadow memory where the library `libtbaa_witness` would reserve it, and the
-/// library's table that checks read by default.
+/// library's list of entries that a check reads if its access has no other list.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,
@@ -74,7 +74,7 @@ fn checks_run_before_tagged_accesses() {
     let (module, skipped) = instrument(&context, &code.module).unwrap();
     assert_eq!(skipped, []);
     module.verify().unwrap();
-    // The library's variables: zeros, so nothing is known about any byte and every check calls.
+    // Define the library's variables. The table of changes is empty, so every check calls `check`.
     let changes = module.get_global("__tbaa_witness_changes").unwrap();
     changes.set_initializer(&changes.get_value_type().into_array_type().const_zero());
     let shift = module.get_global("__tbaa_witness_changes_shift").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of attached metadata: what LLVM 22 answers and does.
+//! Tests of attached metadata: LLVM 22's alias answers, and the code that LLVM 22 makes.
 
 #![allow(unreachable_pub)]
 

@@ -1,6 +1,6 @@
-//! Runs random programs that access objects in every way that C allows: members, wider accesses,
-//! fills, masked stores, calls, flexible arrays. They must return the same value unoptimised and
-//! after `-O2`. Accesses that `attach` rejects stay untagged, as its errors advise.
+//! Runs random programs that access records in many ways: members, wider accesses, fills, masked
+//! stores, calls, flexible arrays. A program must return the same value unoptimised and after
+//! `-O2`. Accesses that `attach` rejects stay untagged.
 //!
 //! `TBAA_PROGRAMS` sets the number of programs, `TBAA_SEED` the first seed.
 
@@ -13,18 +13,18 @@ use crate::bytes::{FORMS, fill_at, instruction, masked_at};
 use crate::support::Code;
 use crate::wrong::{both, helper};
 
-/// Objects that lie side by side: type, offset of the first byte, number of bytes.
+/// Records that lie side by side: type, offset of the first byte, number of bytes.
 const OBJECTS: [(&str, u64, u64); 4] =
     [("Proto", 0, 24), ("Fixed", 24, 24), ("Outer", 48, 16), ("Arr", 64, 40)];
 
-/// The number of words of all objects. Behind them is a zero that hides sizes from LLVM.
+/// The number of words of all records. Word 15 is a zero that hides the sizes of fills from LLVM.
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {
     tbaa_tests::declared(include_str!("programs.ron"))
 }
 
-/// Paths to words: path, index of the object, offset inside the object.
+/// Paths to words: path, index of the record in [`OBJECTS`], offset inside the record.
 const PATHS: [(&str, usize, u64); 12] = [
     ("Proto.kind", 0, 0),
     ("Proto.step.n", 0, 8),
@@ -40,7 +40,7 @@ const PATHS: [(&str, usize, u64); 12] = [
     ("Arr.data[0]", 3, 8),
 ];
 
-/// An access: its place, and how, where and with what value it accesses memory.
+/// An access. `how` is an index into the `kinds` of [`Step::line`]; `at` is an offset in memory.
 struct Step {
     place: TaggedPlace,
     call: Option<Attachments<Recorded>>,
@@ -49,7 +49,7 @@ struct Step {
     how: u64,
     known: bool,
     value: u64,
-    /// A place whose metadata is attached for a while, and then replaced by that of `place`.
+    /// A place whose metadata is attached in between, before that of `place` is attached again.
     before: Option<TaggedPlace>,
 }
 
@@ -74,19 +74,19 @@ fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
     match how {
         // Loads, and a store of one word.
         0..3 => {}
-        // A wider store, whose size is known or unknown.
+        // A store of one or more words. The size for which the place is requested may be unknown.
         3 => {
             made.bytes = 8 * (1 + rng.below(room / 8));
             made.place = jit.sized(path, if known { made.bytes } else { u64::MAX }).unwrap();
         }
-        // A fill that begins at a member; then a fill of a whole object.
+        // 4: a fill that begins at a member. 5: a fill of a whole record.
         4 => {
             // A fill of `cells` whose size is unknown to LLVM must stay inside the array.
             let in_array = path.starts_with("Fixed.cells") && !known;
             made.bytes = 1 + rng.below(if in_array { 16 - offset } else { room });
         }
         5 => (made.at, made.bytes, made.place) = (start, size, jit.place(ty).unwrap()),
-        // A masked store of 32 bytes; then a call that fills 32 bytes.
+        // 6: a masked store of 32 bytes. 7: a call that fills 32 bytes.
         6 if room >= 32 => {}
         7 if size >= 32 => (made.at, made.call) = (start, Some(jit.call(&[ty]).unwrap())),
         _ => return step(rng, jit),
@@ -134,7 +134,7 @@ fn write(code: &Code<'_>, steps: &[Step]) {
     code.end(sum.into());
 }
 
-/// Stores as many words as the step's size says.
+/// Stores a vector of `step.bytes / 8` words.
 fn words<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionValue<'c> {
     let value = code.context.i64_type().const_int(step.value, false);
     let words = inkwell::types::VectorType::const_vector(&vec![value; step.bytes as usize / 8]);

@@ -12,7 +12,7 @@ pub fn types() -> Declarations {
     tbaa_tests::declared(include_str!("runtime.ron"))
 }
 
-/// Returns the declarations under a policy, and the tags of [`paths`].
+/// Returns a graph with the tags of [`paths`], the declarations under a policy, and these tags.
 pub fn tags(policy: Policy) -> (Graph, TaggedTypes, Vec<TagId>) {
     let mut graph = Graph::new();
     let mut types = types().into_tagged(policy);

@@ -29,8 +29,8 @@ pub fn places<const N: usize>(jit: &mut Jit, paths: [&str; N]) -> [TaggedPlace; 
     jit.places(&paths).unwrap().try_into().unwrap()
 }
 
-/// Loads a frame's base pointer before and after a call of another module's function. Returns the
-/// number of loads after inlining, and the difference of the two loaded values.
+/// Loads `CallInfo.l.base` before and after a call of another module's function. Returns the number
+/// of loads in the optimised function, and the difference of the two loaded values.
 pub fn loads_around<'c>(
     context: &'c Context,
     jit: &mut Jit,
@@ -50,8 +50,8 @@ pub fn loads_around<'c>(
     (loads, code.run(&mut [0; 16]))
 }
 
-/// Links another module. Builds code that loads a place before and after a call of that module's
-/// function, and returns the difference. `arguments` are indices of the code's parameters.
+/// Builds code that loads a place before and after a call of another module's function, and returns
+/// the difference. Links that module. `arguments` are indices of the code's parameters.
 pub fn call_between<'c>(
     code: &Code<'c>,
     place: &TaggedPlace,
@@ -105,7 +105,6 @@ impl<'ctx> Code<'ctx> {
         Code { context, module, builder, function, tagger }
     }
 
-    /// Attaches the metadata of a place.
     pub fn attach(&self, place: &TaggedPlace, instruction: InstructionValue<'ctx>) {
         self.tagger.attach(place, instruction).unwrap();
     }
@@ -121,7 +120,6 @@ impl<'ctx> Code<'ctx> {
             .unwrap()
     }
 
-    /// Stores an integer of `bits` bits.
     pub fn store(&self, to: PointerValue<'ctx>, bits: u32, value: u64) -> InstructionValue<'ctx> {
         let bits = bits.try_into().unwrap();
         let value = self.context.custom_width_int_type(bits).unwrap().const_int(value, false);
@@ -140,7 +138,7 @@ impl<'ctx> Code<'ctx> {
         (value, value.as_instruction_value().unwrap())
     }
 
-    /// Loads 64 bits at a place in the first parameter's object, with the place's metadata.
+    /// Builds a load of 64 bits at a place's offset from the first parameter, with its metadata.
     pub fn load_at(&self, place: &TaggedPlace) -> IntValue<'ctx> {
         let (value, load) =
             self.load(self.address(self.parameter(0), place.place().offset), 64, "");
@@ -180,12 +178,12 @@ impl<'ctx> Code<'ctx> {
         tbaa_inkwell::run_passes(&self.module, "default<O2>", &machine()).unwrap();
     }
 
-    /// Compiles and calls the function with two pointers to `memory`.
+    /// Compiles the function, and calls it with two pointers to the start of `memory`.
     pub fn run(&self, memory: &mut [u64]) -> u64 {
         self.run_with(memory, &[])
     }
 
-    /// Does the same, with functions of this program that the code may call by name.
+    /// Does the same as [`Code::run`], for code that may call functions of this program by name.
     pub fn run_with(&self, memory: &mut [u64], helpers: &[(&str, *const ())]) -> u64 {
         let engine = self.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
         for (name, address) in helpers {

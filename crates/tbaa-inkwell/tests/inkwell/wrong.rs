@@ -52,7 +52,7 @@ pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     })
 }
 
-/// Returns a declared helper function of the runtime, which never unwinds.
+/// Declares a function of this program that never unwinds, and returns it.
 pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
     if let Some(known) = code.module.get_function(name) {
         return known;
@@ -80,7 +80,7 @@ extern "C" fn counts(proto: *const u64) -> u64 {
     CALLS.fetch_add(1, Ordering::Relaxed) + step
 }
 
-/// Fills the first words of an object that may end in a flexible array.
+/// Fills the first 32 bytes of a record, which may end in a flexible array, with the value 1.
 extern "C" fn fills(object: *mut u64) -> u64 {
     // SAFETY: the tests call it with 16 words.
     unsafe { object.cast::<u8>().write_bytes(1, 32) };
@@ -92,7 +92,7 @@ extern "C" fn reuses(object: *mut u64) -> *mut u64 {
     object
 }
 
-/// Mistake 1: the only place that a call accesses is immutable.
+/// Mistake: the only place that a call accesses is immutable.
 #[test]
 fn a_call_does_not_say_immutable() {
     for form in [TagForm::LoweredScopes, TagForm::Clang] {
@@ -119,7 +119,7 @@ fn a_call_does_not_say_immutable() {
     }
 }
 
-/// Loads 64 bits at `load`, calls `store` to build a store of 7, and loads again.
+/// Returns the difference of two loads of 64 bits at `load`, around the code that `store` builds.
 pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     both(&|code| {
         let first = code.load_at(load);
@@ -133,7 +133,7 @@ fn store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     code.store(code.address(code.parameter(1), 8), 64, 7)
 }
 
-/// Mistake 3: the C header declares the member as `long long`, the JIT as `long`.
+/// Mistake: the C header declares the member as `long long`, the JIT as `long`.
 #[test]
 fn a_helper_whose_header_differs() {
     let source = "struct Proto { int size; long long step; };\n\
@@ -155,7 +155,7 @@ fn a_helper_whose_header_differs() {
     let right = load_store_load(&step, &|code| code.attach(&step, store(code)));
     assert_eq!(right, [7, 7]);
 
-    // Pointers need not have the same type if one side says `void *` or clang omits pointer types.
+    // Pointer types may differ if one of them is `void *`, or if clang omits pointer types.
     let source = "struct Proto { int size; long step; void *next; struct Proto *last; };\n\
                   void set(struct Proto *p) { p->next = p; p->last = p; p->step = 1; }";
     let record = Record::structure("Proto").field("size", "int").field("step", "long");
@@ -189,7 +189,7 @@ pub fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     store
 }
 
-/// Mistake 4: a value of 16 bytes is stored as a vector, with the tag of its first member.
+/// Mistake: a value of 16 bytes is stored as a vector, with the tag of its first member.
 #[test]
 fn an_access_wider_than_its_place() {
     let mut jit = Jit::new(tvalue());
@@ -214,14 +214,14 @@ fn an_access_wider_than_its_place() {
         );
         assert!(!instruction.has_metadata());
     }
-    // The same with a vector of scalable length.
+    // A vector of scalable length is rejected too, except at a place of unknown size.
     let lanes = context.i64_type().scalable_vec_type(2).const_zero();
     let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
     let error = code.tagger.attach(value, store).unwrap_err().to_string();
     assert!(error.starts_with("an access of a size that varies at `TValue`"), "{error}");
     let any = jit.sized("TValue.value.n", Size::Unknown).unwrap();
     code.attach(&any, store);
-    // Copies must cover whole records, or end inside one.
+    // A copy must cover whole records, or end inside the first one.
     let copy = |bytes| {
         let (to, from) = (code.parameter(0), code.parameter(1));
         let bytes = context.i64_type().const_int(bytes, false);
@@ -234,7 +234,7 @@ fn an_access_wider_than_its_place() {
     assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
 }
 
-/// Mistake 5: a store to immutable memory.
+/// Mistake: a store to immutable memory.
 #[test]
 fn a_store_at_an_immutable_place() {
     let mut jit = Jit::new(proto());
@@ -258,7 +258,7 @@ fn a_store_at_an_immutable_place() {
     }
 }
 
-/// Mistake 6: helpers keep clang's tags, but these differ from the tags that the JIT assumes.
+/// Mistake: helpers keep clang's tags, but these differ from the tags that the JIT assumes.
 #[test]
 fn shared_records_of_another_clang() {
     let source = "struct Proto { int size; long step; };\n\
@@ -311,7 +311,7 @@ fn shared_records_of_another_clang() {
     check_shared(&compile(&context, "own", own, flat), &jit(&["Frame"])).unwrap();
 }
 
-/// Mistake 7: an allocating call lists only the allocator's own memory.
+/// Mistake: an allocating call lists only the allocator's own memory.
 #[test]
 fn an_allocator_touches_what_it_hands_out() {
     let declared = types([
@@ -352,7 +352,7 @@ fn an_allocator_touches_what_it_hands_out() {
             let more = code.builder.build_int_compare(IntPredicate::ULT, next, most, "").unwrap();
             code.builder.build_conditional_branch(more, body, exit).unwrap();
             code.builder.position_at_end(exit);
-            // The bytes in the object at the end.
+            // Return the first 8 bytes of the memory as they are at the end.
             let (bits, _) = code.load(code.parameter(1), 64, "");
             code.end(bits);
         })

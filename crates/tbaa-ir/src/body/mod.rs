@@ -8,8 +8,8 @@
 //!   other branch leads to the second.
 //! - A constant expression is read as an instruction that belongs to no block.
 //!
-//! The reader never fails. If an operand cannot be read, the instruction gets no operands, but it
-//! is still a user of every value that its text names.
+//! The reader never fails. If unreadable text in an instruction names a local value, the
+//! instruction gets no operands, but it is still a user of every local value that it names.
 
 mod read;
 mod text;
@@ -35,11 +35,11 @@ pub enum Def<'t> {
     Parameter(usize),
     /// The result of an instruction, by its index in [`Function::instructions`].
     Instruction(usize),
-    /// A constant expression, by its index.
+    /// A constant expression, by its index among those of the function: see [`Function::inst`].
     Expression(usize),
     /// A global, by its name without the `@`, as the text writes it.
     Global(&'t [u8]),
-    /// A constant integer that 64 bits can hold.
+    /// A constant integer that fits into an `i64`. `true` is 1, and `false` is 0.
     Integer(i64),
     /// `undef` or `poison`.
     Undefined,
@@ -68,8 +68,9 @@ pub struct Inst {
     pub opcode: Opcode,
     /// True if it ends a block.
     pub is_terminator: bool,
-    /// The type that it accesses, allocates, converts to, or (`getelementptr`) indexes. For other
-    /// instructions, the type of the result. `None` if the type cannot be read.
+    /// The type that it accesses, allocates, converts to, compares, or (`getelementptr`) indexes.
+    /// For `shufflevector`, the type of the first operand. For other instructions, the type of the
+    /// result. `None` if the text does not state the type, or the type cannot be read.
     pub ty: Option<Type>,
     /// The result; `None` if it has none.
     pub result: Option<Value>,
@@ -121,7 +122,7 @@ pub struct Function<'t> {
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
-    /// The values in the text of each instruction that has an unreadable operand, and its index.
+    /// Each local value that an instruction with unreadable operands names, and its index.
     unread: Vec<(Value, u32)>,
     /// The targets of branches, and the incoming blocks of `phi`s, as block indices.
     labels: Vec<u32>,
@@ -199,7 +200,7 @@ impl<'t> Function<'t> {
     }
 
     /// Returns an instruction's operands that are values. For a call: first the arguments, then the
-    /// operands of its bundles, and a callee that is a local value.
+    /// local values in its bundles, and last the callee if it is a local value.
     pub fn operands(&self, inst: &Inst) -> &[Value] {
         &self.operands[inst.operands.start as usize..inst.operands.end as usize]
     }
@@ -259,8 +260,8 @@ impl<'t> Function<'t> {
         self.block_of[inst] as usize
     }
 
-    /// Returns the indices of the instructions that use a value, in the text's order. A use inside
-    /// a constant expression counts as a use by the instruction.
+    /// Returns the indices of the instructions that use a value, in the text's order. These
+    /// instructions may use it inside a constant expression.
     pub fn users(&self, value: Value) -> &[u32] {
         let users = self.users.get_or_init(|| Users::of(self));
         let [start, end] = [0, 1].map(|next| users.starts[value.index() + next] as usize);

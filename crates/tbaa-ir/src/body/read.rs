@@ -13,7 +13,7 @@ use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, words};
 use tbaa_types::Type;
 
-/// The largest nesting depth of constant expressions. Deeper ones become opaque constants.
+/// The largest nesting depth of constant expressions. Deeper ones become [`Def::Constant`].
 const DEPTH: usize = 16;
 
 /// The words that may be between an opcode and its first type.
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         Value::nth(self.function.values.len() - 1)
     }
 
-    /// Defines a parameter or result under its name, which begins with `%`, or the next number.
+    /// Defines a parameter or result by `name`, such as `%x`, or by the next number if it is empty.
     fn define(&mut self, name: &'t [u8], def: Def<'t>, ty: Option<Type>) -> Value {
         let value = self.push(def, name, ty);
         let name = self.name(name.strip_prefix(b"%").unwrap_or_default());
@@ -162,7 +162,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Finds where instructions and blocks begin, and marks the instructions that the module lists.
-    /// A line that begins neither belongs to the previous instruction.
+    /// A line that begins neither belongs to the previous instruction, unless [`is_aside`].
     fn lines(&mut self, span: Range<usize>, listed: impl Iterator<Item = (usize, (usize, bool))>) {
         let text = self.function.text;
         let mut listed = listed.peekable();
@@ -256,8 +256,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Records the values that an instruction's text names after its last readable operand. If
-    /// there are any, removes the operands that were read: an incomplete list would be wrong.
+    /// Finds the local values that an instruction's text names at or after `from`, the end of its
+    /// last readable operand. If there are any, moves the operands of `inst` to `unread` with these
+    /// values: an incomplete list of operands would be wrong.
     fn unread(&mut self, at: u32, inst: &mut Inst, from: usize) {
         let text = &self.function.text[..inst.span.end];
         let unread = self.function.unread.len();
@@ -274,7 +275,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the operands after an opcode. Returns the end of the last readable one.
+    /// Reads the operands after an opcode. Returns the end of the last readable operand.
     fn operands_of(&mut self, inst: &mut Inst, mut lexer: Lexer<'t>, depth: usize) -> usize {
         let (values, labels) = (Vec::new(), Vec::new());
         let mut found = Operands { values, labels, depth, end: lexer.at };
@@ -299,7 +300,7 @@ impl<'t> Reader<'t> {
         found.end
     }
 
-    /// Returns the type of an instruction's result, if `inst` determines it.
+    /// Returns the type of an instruction's result; `None` if the reader does not compute it.
     fn type_of_result(&self, inst: &Inst) -> Option<Type> {
         match inst.opcode {
             Opcode::GetElementPtr => self.function.ty(*self.function.operands(inst).first()?),
@@ -525,7 +526,7 @@ impl<'t> Reader<'t> {
         self.labels.get(&Name::of(lexer.skip_name().ok()?)).copied()
     }
 
-    /// Finds the blocks named `x` in each `label %x`.
+    /// Appends the block named `x` for each `label %x`.
     fn targets(&self, mut lexer: Lexer<'t>, found: &mut Vec<u32>) {
         while let Some(byte) = lexer.peek() {
             match byte {
@@ -549,8 +550,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a call's arguments, then the operands of its bundles, and then a callee that is a
-    /// local value.
+    /// Reads a call's arguments, then the local values in its bundles, and then the callee if it is
+    /// a local value.
     fn call(&mut self, inst: &mut Inst, lexer: Lexer<'t>, found: &mut Operands) -> Option<()> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
@@ -644,7 +645,7 @@ fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
 struct Operands {
     values: Vec<Value>,
     labels: Vec<u32>,
-    /// The nesting depth of the constant expression that contains them; 0 outside one.
+    /// The number of nested constant expressions that contain the operands.
     depth: usize,
     /// The offset in the text where the last operand ends.
     end: usize,

@@ -1,5 +1,4 @@
-//! Reads the parts of a function that depend on the text's spelling: its header, its calls with
-//! their attributes, and where lines begin.
+//! Reads a function's header, calls and `alloca`s, and skips lines, labels and values in its text.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -50,7 +49,7 @@ pub struct Argument<'t> {
 }
 
 impl<'t> Argument<'t> {
-    /// Returns the attributes' words, each without what follows in parentheses.
+    /// Splits the attributes at spaces and `(`: `dereferenceable(8)` is `dereferenceable` and `8)`.
     pub fn words(&self) -> impl Iterator<Item = &'t [u8]> + use<'t> {
         self.attributes.split(|byte| b" (".contains(byte))
     }
@@ -70,7 +69,7 @@ impl<'t> Argument<'t> {
     }
 }
 
-/// The parts of an `alloca` that are not operands.
+/// The alignment and the flags of an `alloca`.
 #[derive(Debug)]
 pub struct Alloca {
     /// The range of the alignment's digits in the text.
@@ -226,7 +225,7 @@ pub(super) fn is_aside(mut line: Lexer<'_>) -> bool {
 /// The bytes at which [`pass_line`] has to look more closely.
 const STOPS: [bool; 256] = table(b"\n\"([{;/");
 
-/// Skips the rest of a line, and to the end of any bracket that opens on it.
+/// Moves to the next line end outside strings and brackets. `None` if the text ends before.
 pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.at += lexer.rest().iter().position(|&byte| STOPS[byte as usize])?;

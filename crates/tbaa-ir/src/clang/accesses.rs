@@ -2,21 +2,21 @@
 //!
 //! A dump of record layouts does not determine the tags: it lacks attributes such as `may_alias`,
 //! and the name of `_Bool`, which depends on the language version. So clang compiles an access to
-//! every member, and its tag is compared with the declarations' tag.
+//! every member, and the tag of each access is compared with the declarations' tag.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, TaggedTypes};
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId};
 
-/// The largest number of members of a record that are examined, including nested ones.
+/// A record with this many members or more, including nested ones, is not compared.
 const MEMBERS: usize = 1 << 12;
-/// The largest nesting depth of records that are examined.
+/// A record that contains records nested deeper than this is not compared.
 const DEPTH: usize = 64;
 
 /// C code with one access to each member of each record, for clang to compile.
 ///
-/// Bit-fields and members of function types have no access: clang never tags bit-fields, and C
-/// cannot access functions.
+/// For most members that are pointers, there is also an access through the pointer. Bit-fields have
+/// no access, because clang never tags them.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -42,7 +42,7 @@ const DEPTH: usize = 64;
 #[derive(Clone, Debug)]
 pub struct ClangAccesses {
     lines: Vec<Line>,
-    /// The records with too many members to examine.
+    /// The records with too many or too deeply nested members to compare.
     endless: Vec<DeclId>,
 }
 
@@ -50,7 +50,7 @@ pub struct ClangAccesses {
 struct Line {
     record: DeclId,
     c: String,
-    /// The access; `None` for a line that declares an object or undefines a macro.
+    /// The access; `None` for a line that declares a variable or undefines a macro.
     access: Option<TaggedMember>,
 }
 
@@ -62,13 +62,13 @@ struct TaggedMember {
     may_lack_tag: bool,
 }
 
-/// A record whose accesses clang tags differently from its declaration.
+/// A record that clang tags differently from its declaration, or that cannot be compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ClangDifference {
     /// The record.
     pub record: DeclId,
-    /// The difference, which names a member by its path.
+    /// The difference, with the path of the member, or why the record cannot be compared.
     pub reason: String,
 }
 
@@ -103,7 +103,7 @@ impl ClangAccesses {
         found
     }
 
-    /// Returns lines of C to append to the types' declarations, each with the record it is for.
+    /// Returns lines of C to append to the types' declarations, each with the record that it tests.
     pub fn lines(&self) -> impl Iterator<Item = (DeclId, &str)> {
         self.lines.iter().map(|line| (line.record, line.c.as_str()))
     }
@@ -116,11 +116,11 @@ impl ClangAccesses {
     /// Compares clang's tags for [`lines`](Self::lines) with the tags of `types`. Returns each
     /// record that differs, with its first different member, and each record with too many members.
     ///
-    /// `accesses` are the loads and stores of clang's module in file order, each as its function's
-    /// name and its tag. `graph` is the graph of this module.
+    /// `accesses` are the loads and stores of clang's module in file order, each as the name of its
+    /// function, and its tag. `graph` is the graph of this module.
     ///
     /// Let clang attach tags but not optimise (`-O1 -Xclang -disable-llvm-passes`), in the tag
-    /// format of the policy.
+    /// format that the policy of `types` uses.
     ///
     /// # Errors
     ///
@@ -164,8 +164,7 @@ impl ClangAccesses {
                     };
                     format!("clang tags {} as {theirs}{differs}", access.path)
                 }
-                // The declarations give it no tag, so it may alias everything: that is always
-                // correct.
+                // An access without a tag may alias everything: that is always correct.
                 Err(DeclareError::Untagged { .. }) => continue,
                 Err(error @ DeclareError::Build(BuildError::Graph(_))) => return Err(error),
                 // For example, an element of an empty array that is not the last member.
@@ -180,7 +179,7 @@ impl ClangAccesses {
 
 /// Returns the number in the name of a function from [`ClangAccesses::lines`].
 fn number(function: &[u8]) -> Option<usize> {
-    // On 32-bit Windows, names begin with an underscore.
+    // On 32-bit Windows, a name may begin with the byte 1 and an underscore.
     let name = function.strip_prefix(b"\x01_").unwrap_or(function);
     std::str::from_utf8(name.strip_prefix(b"tbaa_access_")?).ok()?.parse().ok()
 }
@@ -235,7 +234,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Adds an access to a member, and to the object that it points to if it is a pointer.
+    /// Adds an access to a member, or to each member inside it. For a pointer, adds one through it.
     fn value(&mut self, ty: DeclId, mut c: String, mut path: String, depth: usize) {
         let (ty, lens) = self.types.array_parts(ty);
         for _ in lens {

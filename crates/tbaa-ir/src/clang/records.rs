@@ -42,8 +42,8 @@ pub struct ClangRecords<'t> {
 }
 
 /// The name of a record without its keyword. For an unnamed record it is clang's description, which
-/// includes the place in the source. clang writes `unnamed` at the declaration and `anonymous` at a
-/// use, so these two are equal.
+/// includes the source position. clang writes `unnamed` at the declaration and `anonymous` at a
+/// use, so keys that differ only in these words are equal.
 #[derive(Clone, Copy, Debug)]
 struct Key<'t>(&'t str);
 
@@ -125,7 +125,7 @@ impl<'t> ClangRecords<'t> {
                 (None, 0) => {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
-                    // It is an unnamed record, or one that only a typedef names.
+                    // If `key.0 == name`, the record is unnamed, or only a typedef names it.
                     let key = Key::of(name);
                     let name = if key.0 == name { "" } else { key.0 };
                     open = Some((key, Dumped { name, union, ..Dumped::default() }));
@@ -176,7 +176,7 @@ impl<'t> ClangRecords<'t> {
         unnamed.map(|(key, _)| key.0).filter(|name| !name.ends_with(')'))
     }
 
-    /// Says that a record that only a typedef names is a union.
+    /// Marks a record as a union, by the typedef that names it.
     pub fn set_union(&mut self, typedef: &str) {
         let mut records = self.records.iter_mut();
         if let Some((_, record)) = records.find(|(key, _)| **key == Key(typedef)) {
@@ -245,7 +245,7 @@ impl<'t> ClangRecords<'t> {
         skipped
     }
 
-    /// Returns the record that a type is, or is an array of, and the text of the array's lengths.
+    /// For a record or an array of records, returns the record and the text of the array's lengths.
     fn inner(&self, ty: &'t str) -> Option<(Key<'t>, &'t str)> {
         let element = match ty.find('[').filter(|_| ty.ends_with(']')) {
             Some(at) => ty[..at].trim_end(),
@@ -287,7 +287,7 @@ impl<'t> ClangRecords<'t> {
         }
         packed |= !record.size.is_multiple_of(record.align.max(1));
         described = described.size(record.size).align(record.align.max(1));
-        // A packed record inside lowers the alignment that a member needs.
+        // Only a packed record has a misaligned member, or a size that is no multiple of `align`.
         Ok(if packed { described.packed() } else { described })
     }
 
@@ -327,7 +327,7 @@ impl<'t> ClangRecords<'t> {
     }
 }
 
-/// Reads the offset and the text of a line for a member.
+/// Reads a member's line: `place` is its text before the ` | `, and `text` is the rest.
 fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     let place = place.trim();
     let (bytes, bits) = match place.split_once(':') {
@@ -362,8 +362,8 @@ fn spelling(ty: &str) -> String {
     vector(ty).or(atomic).or_else(|| unnamed_enum(ty)).unwrap_or_else(|| ty.to_owned())
 }
 
-/// Returns `unsigned int` for an unnamed enum, or an array of it for an array. A record with an
-/// enum of another width cannot be declared: clang gives this enum another tag and size.
+/// Returns `unsigned int` for an unnamed enum, and an array of `unsigned int` for an array of them.
+/// A record that contains an unnamed enum of another width cannot be declared.
 fn unnamed_enum(ty: &str) -> Option<String> {
     let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
     let (_, place) = ty.strip_prefix("enum ")?.split_once("(unnamed at ")?;
@@ -388,8 +388,8 @@ fn vector(ty: &str) -> Option<String> {
     Some(format!("<{len} x {}>{derived}", element.trim_end()))
 }
 
-/// Returns a type that has the same tag in clang as `ty`, which cannot be declared: a pointer, or a
-/// pointer to a function.
+/// Returns a pointer type to which clang gives the same tag as to the pointer type `ty`, which
+/// cannot be declared. Returns `None` if `ty` is not a pointer.
 fn fallback(types: &mut Declarations, ty: &str) -> Option<tbaa::declare::DeclId> {
     if ty.contains("(*") && ty.ends_with(')') {
         return types.ty("void (*)()").ok();

@@ -1,4 +1,4 @@
-//! Reads a module's struct type definitions into a context.
+//! Reads a module's type definitions into a context.
 
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use super::parse::{Names, Parser, Resolved, checked};
@@ -26,12 +26,12 @@ impl Definitions {
         self.numbers.get(&number).copied()
     }
 
-    /// Returns the numbered types, in the order in which the text first uses them.
+    /// Returns the numbered types, in the order in which the text first uses or defines them.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
         self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
-    /// Returns the named types, in the order in which the text first uses them.
+    /// Returns the named types, in the order in which the text first uses or defines them.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&[u8], Type)> {
         self.names.iter().map(|(name, &ty)| (&name[..], ty))
     }
@@ -49,7 +49,7 @@ type Entries<'t> = IndexMap<Local<'t>, Entry>;
 struct Entry {
     ty: Type,
     defined: bool,
-    /// The offset of its first use or definition.
+    /// The offset of the name's first use or definition.
     offset: usize,
 }
 
@@ -90,7 +90,7 @@ impl<'t> Reading<'t> {
         self.body(context, name, from)
     }
 
-    /// Reads the text after `type`.
+    /// Reads the text after `type` in the definition of `name`. Errors about `name` are at `from`.
     pub(super) fn body(
         &mut self,
         context: &mut Context,
@@ -126,7 +126,7 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Returns the definitions, or an error if a struct contains itself or a name is not defined.
+    /// Returns the definitions, or an error: that of `read`, a recursive struct, an undefined name.
     pub(super) fn finish(
         self,
         context: &mut Context,

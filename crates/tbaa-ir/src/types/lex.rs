@@ -43,7 +43,7 @@ pub struct ParseError {
     pub column: usize,
 }
 
-/// A lexer for types. Its methods skip white space and comments before a token.
+/// A lexer for types. Its methods, unlike those of [`Lexer`], skip white space and comments first.
 pub(super) struct Tokens<'t>(Lexer<'t>);
 
 impl<'t> Deref for Tokens<'t> {
@@ -84,7 +84,7 @@ impl<'t> Tokens<'t> {
         self.at == self.text.len()
     }
 
-    /// Skips a punctuation token, and returns whether it was next.
+    /// Skips the punctuation `token` if it is next, and returns whether it was.
     pub(super) fn take(&mut self, token: &str) -> bool {
         self.skip();
         self.eat(token.as_bytes())
@@ -106,7 +106,7 @@ impl<'t> Tokens<'t> {
         self.integer().ok_or_else(|| self.wanted(wanted))
     }
 
-    /// Skips `{` or `<{`, the start of a struct body, if it is next.
+    /// Skips `{` or `<{`, the start of a struct body. Returns `None` if neither is next.
     pub(super) fn open_struct(&mut self) -> Option<Packing> {
         let before = self.at;
         let packing = if self.take("<") { Packing::Packed } else { Packing::Padded };
@@ -117,7 +117,7 @@ impl<'t> Tokens<'t> {
         None
     }
 
-    /// Skips the end of a struct body, and returns whether it was next.
+    /// Skips the end of a struct body if it is next, and returns whether it was.
     pub(super) fn close_struct(&mut self, packing: Packing) -> bool {
         let before = self.at;
         let closed = self.take("}") && (packing == Packing::Padded || self.take(">"));
@@ -127,7 +127,7 @@ impl<'t> Tokens<'t> {
         closed
     }
 
-    /// Skips a word, and returns whether it was next.
+    /// Skips the word `wanted` if it is next, and returns whether it was.
     pub(super) fn keyword(&mut self, wanted: &str) -> bool {
         self.skip();
         self.eat_word(wanted.as_bytes())

@@ -17,7 +17,7 @@ use parse::{OwnNames, Parser};
 pub trait ReadTypes {
     /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
     ///
-    /// Struct names are looked up in this context. The output of [`Context::display`] parses to the
+    /// Struct names are looked up in `self`. The output of [`Context::display`] parses to the
     /// same type. The syntax of every LLVM since 3.0 is accepted; `x86_mmx` becomes `<1 x i64>`, as
     /// in LLVM 20.
     ///
@@ -42,7 +42,7 @@ pub trait ReadTypes {
     /// Like [`ReadTypes::parse`], but looks up struct names in `definitions`.
     fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
 
-    /// Reads definitions such as `%struct.Point = type { i32, i32 }` from a module's text.
+    /// Reads a text that consists of definitions such as `%struct.Point = type { i32, i32 }`.
     ///
     /// Each struct definition makes a new struct. If the context already has a struct of that name,
     /// the new one gets a suffix, as when an `LLVMContext` reads two modules. `%x = type i32` makes
@@ -50,7 +50,8 @@ pub trait ReadTypes {
     ///
     /// # Errors
     ///
-    /// Returns a [`ParseError`], also if a name is undefined, is defined twice, or is of a struct
+    /// Returns a [`ParseError`] for a syntax error, an invalid type, a name that is undefined or
+    /// defined twice, a type other than a struct that is used before its definition, or a struct
     /// that contains itself. The types read before the error stay in the context.
     ///
     /// ```
@@ -70,8 +71,8 @@ pub trait ReadTypes {
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
 
-    /// Like [`ReadTypes::read_definitions`], for text with other things in it. The caller gives
-    /// each definition's name without `%` and quotes, and the offset after `type`.
+    /// Like [`ReadTypes::read_definitions`], for a text that has more than definitions, such as a
+    /// module. `definitions` has each name without `%` and quotes, and the offset after `type`.
     ///
     /// # Errors
     ///
@@ -110,7 +111,7 @@ impl ReadTypes for Context {
         let mut reading = Reading::new(text);
         let read = definitions.into_iter().try_for_each(|(name, offset)| {
             reading.lexer.at = offset.min(text.len());
-            // A name of digits counts as a number, as the caller has removed any quotes.
+            // The caller has removed any quotes, so `%"0"` and `%0` look equal: both are numbers.
             let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
             let number = is_number.then(|| Local::Number(saturating(name)));
             reading.body(self, number.unwrap_or_else(|| Local::Name(name.into())), offset)

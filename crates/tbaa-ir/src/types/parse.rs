@@ -7,7 +7,7 @@ pub(super) type Resolved = Result<Option<Type>, TypeError>;
 
 /// Looks up the type names of a text.
 pub(super) trait Names<'t> {
-    /// Returns the type of a name, or `None` if the name is unknown.
+    /// Returns the type of a name, or `None` if the name is unknown. `offset` is the name's offset.
     fn resolve(&mut self, context: &mut Context, name: Local<'t>, offset: usize) -> Resolved;
 }
 
@@ -25,7 +25,7 @@ impl<'t> Names<'t> for OwnNames {
     }
 }
 
-/// A type whose inner types are being parsed.
+/// A type whose inner types are being parsed. Those that are complete are in [`Parser::values`].
 enum Frame {
     /// An array, with its length.
     Array(u64),
@@ -53,7 +53,7 @@ enum Frame {
 enum Next {
     /// Parse the start of a type.
     Type,
-    /// Continue after a type that is complete. The second field is the offset where it begins.
+    /// Continue after a type. The second field is the offset where the type begins.
     Have(Type, usize),
 }
 
@@ -130,7 +130,7 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         }
     }
 
-    /// Parses the first token of a type.
+    /// Parses a type up to its first inner type, or to its end if it has no inner types.
     fn begin(&mut self) -> Result<Next, ParseError> {
         self.lexer.skip();
         let from = self.lexer.at;

@@ -6,9 +6,9 @@ use tbaa::parts::fnv;
 
 /// Decides which tags are attached in a run, so that halving finds the tag that breaks a program.
 ///
-/// There are two ways. Attaching the first `n` tags finds the culprit in `log2` runs if the
-/// compiler always attaches tags in the same order. If the order differs between runs (many
-/// threads, tiers chosen at run time), choose the tags whose hash ends in a binary pattern. The
+/// There are two methods. If the compiler always attaches tags in the same order, attach the first
+/// `n` tags, and halve the interval for `n` after each run. If the order differs between runs (many
+/// threads, tiers chosen at run time), attach the tags whose hash ends in a binary pattern. The
 /// hash is of a name that the caller gives to an attachment, such as the function's name and the
 /// instruction's number in it.
 ///
@@ -28,13 +28,13 @@ use tbaa::parts::fnv;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
     how: How,
-    /// The number of attachments requested so far.
+    /// The number of attachments requested, up to the last request to this value.
     last: u64,
     /// True if the attachments of the whole process are counted together, in `ASKED`.
     shared: bool,
 }
 
-/// The number of attachments requested in this process, by all values that count together.
+/// The number of attachments requested in this process, from all values with `shared` set.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,13 +144,13 @@ impl Bisect {
         matches!(self.how, How::Hash { .. })
     }
 
-    /// Returns how many attachments were requested, for [`Bisect::from_env`] in the whole process.
+    /// Returns the number of requested attachments. [`Bisect::from_env`] values share one count.
     pub fn asked(&self) -> u64 {
         if self.shared { ASKED.load(Relaxed) } else { self.last }
     }
 
-    /// Returns whether the attachment requested last is the last one that is kept. It is the
-    /// culprit if the program fails with this limit and works with the next lower one.
+    /// Returns whether the attachment requested last is the last one within the limit. Its tag
+    /// breaks the program if the program fails with this limit and works with the next lower one.
     pub fn is_at_limit(&self) -> bool {
         matches!(self.how, How::First(limit) if limit == self.last)
     }

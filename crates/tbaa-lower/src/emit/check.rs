@@ -12,7 +12,7 @@ use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 /// ancestors, and an aggregate's parent is an ancestor of all its fields' types. Types of
 /// [`declare`](tbaa::declare) meet both. A test compares the two rules on random graphs.
 ///
-/// Each type is examined once, so a check takes one step for each type on the tag's path.
+/// The results for types are cached, so a check takes one step for each type on the tag's path.
 #[derive(Clone, Debug, Default)]
 pub struct TagCheck {
     /// The stamp of the graph that was examined.
@@ -21,7 +21,7 @@ pub struct TagCheck {
     /// For each type that was examined: the positions of the fields that share bytes with another
     /// field.
     shared: HashMap<NodeId, Box<[usize]>>,
-    /// For each struct that is accessed whole: the first type that LLVM does not find in it.
+    /// For each struct that is accessed whole: the type of [`Reason::HiddenAncestor`], if any.
     hidden: HashMap<NodeId, Option<TypeId>>,
 }
 
@@ -173,18 +173,18 @@ impl TagCheck {
     }
 }
 
-/// Returns the number of bytes of a field: the larger of the size of its slot and of its type.
+/// Returns the larger of a field's stated size (`slot`) and the size of the field's type, in bytes.
 fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
     let slot = Shape::of(graph, ty.node()).extent(position)?;
     let slot = graph.operand(ty.node(), slot)?.int()?.value;
     let of = graph.operand(ty.node(), position)?.node()?;
-    // A flexible array's slot has size 0, and no field follows it.
+    // A flexible array has the stated size 0, and no field follows it.
     let size = if slot == 0 { 0 } else { graph.ty(TypeId::of_node(of)).size().unwrap_or(0) };
     Some(slot.max(size))
 }
 
-/// Returns the positions of the fields that share bytes, in ascending order. The verifier has
-/// checked that the fields are in the order of their offsets.
+/// Returns the positions of the fields that share bytes with another field, in ascending order. The
+/// verifier has checked that the fields are in the order of their offsets.
 fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     let shape = Shape::of(graph, ty.node());
     let mut found = Vec::new();
@@ -212,7 +212,8 @@ fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     found.into()
 }
 
-/// Returns the first ancestor of a type inside `of` that LLVM does not find when it starts at `of`.
+/// Returns the first type that is an ancestor of a type inside `of`, but neither inside `of` nor an
+/// ancestor of `of`: LLVM does not find it. If too many types are inside `of`, returns one of them.
 ///
 /// LLVM: `hasField`, in `TypeBasedAliasAnalysis.cpp`.
 fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {

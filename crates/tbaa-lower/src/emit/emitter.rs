@@ -141,9 +141,9 @@ impl<S: Sink> Emitter<S> {
         Ok(node)
     }
 
-    /// Emits a tag without its immutable flag, for instructions that may write, such as calls.
-    /// `marked` is the node of the tag with the flag. LLVM merges calls whose tag says that their
-    /// memory never changes, and moves loads across them.
+    /// Emits a tag without its immutable flag, for instructions that may write, such as calls. LLVM
+    /// merges calls whose tag has this flag, and moves loads across them. `marked` is the node of
+    /// the tag itself, which is returned if the tag has no flag.
     ///
     /// LLVM: `MDBuilder::createMutableTBAAAccessTag`; for the flag
     /// `TypeBasedAAResult::getMemoryEffects`.
@@ -310,7 +310,7 @@ fn emit_all<S: Sink>(
     }
 }
 
-/// Emits a copy of `node` with its first `count` operands. The operands must be emitted before.
+/// Emits a node with the first `count` operands of `node`. Nodes among these are emitted already.
 fn make<S: Sink>(
     sink: &mut S,
     graph: &Graph,

@@ -1,10 +1,10 @@
-//! Creates a graph's metadata nodes elsewhere: in LLVM, as text, or through a callback.
+//! Creates the metadata nodes of a [`Graph`](tbaa::Graph) elsewhere, for instance in LLVM.
 //!
-//! A [`Jit`] has all that a compiler needs: declared types, and the nodes for accesses to each
-//! path. The other items are its parts, for programs with their own graph and oracle.
+//! A [`Jit`] takes declared types, and returns the nodes to attach to accesses to members such as
+//! `P.x`. A program with its own graph and [`Oracle`](tbaa::Oracle) uses [`Emitter`] and [`Plan`].
 //!
-//! A [`Sink`] creates one node from its operands. An [`Emitter`] passes it the nodes that a tag
-//! needs, operands first and each node once, so a growing graph costs only its new nodes.
+//! A [`Sink`] creates one node from its operands. An [`Emitter`] makes a sink create the nodes that
+//! a tag needs, operands first and each node once, so a growing graph costs only its new nodes.
 //! [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the crate `tbaa-inkwell` has one for LLVM.
 //!
 //! LLVM rejects some tags, crashes on some, and wrongly answers `NoAlias` for others.

@@ -9,19 +9,20 @@ use crate::scopes::ScopeNames;
 use crate::{AccessClasses, Lowering};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Int, Oracle, TagId};
 
-/// Maps a program's accesses to metadata: tags, in the program's graph or another, and scopes.
+/// Maps each access of a program to the metadata to attach: a tag and alias scopes.
 ///
 /// [`Jit`](super::Jit) has its own plan; this trait is for programs with their own graph and
-/// oracle. A [`Graph`] is the plan that attaches its own tags unchanged.
+/// [`Oracle`]. A [`Graph`] is the plan that attaches its own tags unchanged.
 /// [`Lowered`](super::Lowered) attaches lowered tags and scopes. A plan may be used as `&dyn Plan`.
 pub trait Plan {
     /// Returns the graph that contains the tags to attach.
     fn graph(&self) -> &Graph;
 
-    /// Returns the tag to attach as `!tbaa` to an access, which has a tag of the program.
+    /// Returns the tag to attach as `!tbaa` to an access, whose own tag is in the program's graph.
     fn planned(&self, access: Access) -> Planned;
 
-    /// Returns the scopes of an access, which has a tag of the program. The default is none.
+    /// Returns the scopes of an access, whose own tag is in the program's graph. The default is
+    /// none.
     fn scopes(&self, _access: Access) -> Option<ScopeNames<'_>> {
         None
     }
@@ -48,7 +49,7 @@ impl Plan for Graph {
         self
     }
 
-    /// LLVM ignores sizes, so an access with its own size gets no tag.
+    /// LLVM ignores sizes, so an access whose `size` is `Some` is `Unknown`.
     fn planned(&self, access: Access) -> Planned {
         match access {
             Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
@@ -74,7 +75,7 @@ impl Plan for Lowering {
     }
 }
 
-/// The plan that attaches lowered tags and the lowering's scopes, also to calls.
+/// The plan that attaches the tags and scopes of a [`Lowering`] to accesses and to calls.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -104,7 +105,7 @@ pub struct Lowered<'a, G = Graph> {
 }
 
 impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
-    /// Returns the plan of a lowering whose input tags are those of `oracle`.
+    /// Returns the plan of a lowering whose input tags are in the graph of `oracle`.
     #[must_use]
     pub fn new(lowering: &'a Lowering, oracle: &'a Oracle<G>) -> Self {
         Lowered { lowering, oracle, alone: false }
@@ -136,8 +137,8 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
     }
 }
 
-/// The plan with another plan's tags, and with access classes as scopes. Calls and copies have the
-/// scopes of all that they access.
+/// The plan that attaches the tags of `tags`, and the scopes in `classes` of all accesses that an
+/// access, call or copy makes.
 pub(super) struct ClassPlan<'a> {
     pub(super) tags: &'a dyn Plan,
     pub(super) classes: &'a AccessClasses,
@@ -173,8 +174,8 @@ pub struct Attachments<N> {
     pub alias_scope: Option<N>,
     /// `!noalias`
     pub noalias: Option<N>,
-    /// An operand for the module's named metadata `!tbaa.relations`. Each module that uses the
-    /// scopes needs it.
+    /// An operand for the module's named metadata `!tbaa.relations`, which lists the
+    /// [`AccessClasses`] that may alias. Each module that uses their scopes needs this operand.
     pub relation: Option<N>,
 }
 
@@ -206,7 +207,7 @@ impl<N> Attachments<N> {
 }
 
 impl<S: Sink> Emitter<S> {
-    /// Emits the nodes for an access; an untagged access has none.
+    /// Emits the nodes for an access. An access whose `tag` is `None` has no nodes.
     ///
     /// # Errors
     ///
@@ -225,8 +226,8 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(plan.scopes(access))? })
     }
 
-    /// Emits the nodes for a call that only makes the accesses `touched`, besides accesses to
-    /// memory that other code cannot access. For one access they include its tag.
+    /// Emits the nodes for a call. The call must make only the accesses `touched`, and accesses to
+    /// memory that other code cannot access. If `touched` has one access, the call gets its tag.
     ///
     /// A call may write what it accesses, so its tag never says that memory is immutable.
     ///
@@ -250,13 +251,13 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
     }
 
-    /// Emits the `!tbaa.struct` node of a copy, with the plan's tags, and the scopes of the places
-    /// that the copy does not touch. `graph` is the program's graph, which contains `copy`. A copy
-    /// writes, so no tag in the node says that memory is immutable.
+    /// Emits the `!tbaa.struct` node of a copy, with the plan's tags, and the plan's scopes for a
+    /// call that makes the same accesses. `graph` is the program's graph, which contains `copy`. A
+    /// copy writes, so no tag in the node says that memory is immutable.
     ///
     /// # Errors
     ///
-    /// Fails as [`Emitter::access`] does.
+    /// Fails as [`Emitter::access`] does, and if `copy` is not from `graph`.
     pub fn copy(
         &mut self,
         plan: &dyn Plan,
@@ -266,7 +267,7 @@ impl<S: Sink> Emitter<S> {
         if !graph.owns(copy.node()) {
             return Err(EmitError::ForeignId);
         }
-        // A malformed list is ignored.
+        // A malformed `!tbaa.struct` list gets no attachments.
         let Some(entries) = graph.copy(copy) else { return Ok(Attachments::default()) };
         let touched: Vec<Access> = entries.iter().map(|entry| entry.tag.into()).collect();
         let scopes = self.scopes(plan.call_scopes(&touched))?;
@@ -286,7 +287,7 @@ impl<S: Sink> Emitter<S> {
         nodes.try_map(|node| self.recorded(node))
     }
 
-    /// Emits a `!tbaa.struct` node with the plan's tags. Returns `None` if an entry has no tag.
+    /// Emits a `!tbaa.struct` node. Returns `None` if the plan attaches no tag to an entry.
     fn entries(
         &mut self,
         plan: &dyn Plan,

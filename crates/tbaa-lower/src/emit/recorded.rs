@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::Int;
 
-/// A metadata node that can be created later in any [`Sink`], any number of times, on any thread:
-/// [`Emitter::recorded`](super::Emitter::recorded). It never changes.
+/// A metadata node that [`Emitter::recorded`](super::Emitter::recorded) can create later in any
+/// [`Sink`], any number of times, on any thread. The node never changes.
 ///
-/// Two values are equal if they are the same node; a clone is the same node.
+/// Two values are equal if they are clones of one value. Equal operands do not make them equal.
 #[derive(Clone, Debug)]
 pub struct Recorded(Arc<Recipe>);
 
@@ -44,7 +44,7 @@ impl Hash for Recorded {
 }
 
 impl Recorded {
-    /// Returns the nodes that this one refers to.
+    /// Returns the other nodes that are operands of this node.
     pub(super) fn below(&self) -> impl Iterator<Item = &Recorded> {
         self.0.operands.iter().filter_map(|operand| match operand {
             RecordedOperand::Node(below) => Some(below),
@@ -52,7 +52,7 @@ impl Recorded {
         })
     }
 
-    /// Creates the node in `sink`. `made` returns the created nodes that it refers to.
+    /// Creates the node in `sink`. `made` returns the node that `sink` created for an operand.
     pub(super) fn make<'n, S: Sink>(
         &self,
         sink: &mut S,

@@ -1,4 +1,5 @@
-//! Emits lists of alias scopes, each one once.
+//! Emits lists of alias scopes, and lists of rows, each list once. A row is a string: the number of
+//! an access class, and the lower numbers of the classes that it may alias.
 
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::table::{Entry, HashMap};
@@ -20,12 +21,12 @@ struct Domain<N> {
     scopes: HashMap<Box<str>, (u32, N)>,
     /// The list nodes, by the numbers of the scopes in them.
     lists: HashMap<Box<[u32]>, N>,
-    /// The `!tbaa.relations` nodes, by their rows of access classes.
+    /// The operands of `!tbaa.relations`, by their rows.
     relations: HashMap<Vec<String>, N>,
 }
 
 impl<N: Clone> ScopeLists<N> {
-    /// Returns a node that lists the scopes with these names, or `None` if there are no names.
+    /// Returns the node that lists the scopes with these names, or `None` if there are no names.
     pub(super) fn list<'n, S: Sink<Node = N>>(
         &mut self,
         sink: &mut S,
@@ -63,7 +64,7 @@ impl<N: Clone> ScopeLists<N> {
         Ok(Some(list))
     }
 
-    /// Returns a node with these rows of access classes, or `None` if there are no rows.
+    /// Returns the node with the domain's name and these rows, or `None` if there are no rows.
     pub(super) fn relation<S: Sink<Node = N>>(
         &mut self,
         sink: &mut S,

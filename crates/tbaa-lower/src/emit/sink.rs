@@ -1,4 +1,4 @@
-//! The interface to the metadata nodes of a compiler, and sinks that do not need LLVM.
+//! [`Sink`], the interface that creates metadata nodes, and sinks that do not need LLVM.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -42,11 +42,11 @@ pub trait Sink {
     /// The reason why a node cannot be created.
     type Error;
 
-    /// Creates a node. A node that is an operand of itself is always distinct.
+    /// Creates a node. LLVM makes a node that is an operand of itself distinct in any case.
     ///
     /// # Errors
     ///
-    /// Returns the sink's error; nothing was created then.
+    /// Returns the sink's error if it did not create the node.
     ///
     /// LLVM: `MDNode::get`, `MDNode::getDistinct`.
     fn node(
@@ -56,11 +56,10 @@ pub trait Sink {
     ) -> Result<Self::Node, Self::Error>;
 }
 
-/// Writes each node as a line of `.ll` text, operands first, for a front end that prints LLVM
-/// assembly itself.
+/// Writes each node as a line of LLVM assembly, for a front end that prints LLVM assembly itself.
 ///
-/// A node's handle is its number, 7 for `!7`. Nodes are not uniqued, because an emitter requests
-/// each one only once.
+/// A node's handle is its number, 7 for `!7`. Nodes are not uniqued, because an
+/// [`Emitter`](super::Emitter) requests each node only once.
 #[derive(Clone, Default, Debug)]
 pub struct TextSink {
     text: String,
@@ -133,7 +132,7 @@ impl Sink for Graph {
         });
         let distinct = storage == Storage::Distinct;
         let draft = Draft { distinct, operands: operands.collect() };
-        // A draft creates one node.
+        // `insert_group` returns one node for each draft.
         self.insert_group(&[draft])?.pop().ok_or(GraphError::NoMember)
     }
 }

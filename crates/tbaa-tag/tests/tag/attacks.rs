@@ -1,5 +1,5 @@
-//! Runs programs that access memory as several types. The first lines of each program say with
-//! which options its tags are right, and with which they are known to be wrong.
+//! Runs programs that access the same memory as several types. The comments `right: OPTIONS` and
+//! `wrong: OPTIONS` at the top of a program say whether tags with these options keep its output.
 
 use tbaa_tests::llvm::Llvm;
 

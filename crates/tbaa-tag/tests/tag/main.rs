@@ -1,4 +1,4 @@
-//! Tests that tags do not change what programs print, when LLVM 22 compiles them.
+//! Tests which tags `tbaa_tag` adds, and what programs print when LLVM 22 compiles them with tags.
 
 mod attacks;
 mod places;
@@ -11,17 +11,17 @@ use tbaa_tag::{Options, tag};
 use tbaa_tests::llvm::scratch;
 use tbaa_tests::process;
 
-/// Flags that make clang behave as a front end without tags, before LLVM's passes.
+/// Flags with which clang writes a module without tags, before any LLVM pass has changed it.
 const WITHOUT_TAGS: [&str; 6] =
     ["-O1", "-Xclang", "-disable-llvm-passes", "-fno-strict-aliasing", "-w", "-ffp-contract=off"];
 
-/// Adds tags to a module, and returns its text.
+/// Adds tags to the module `text`, and returns the text of the tagged module.
 fn tagged(text: &[u8], options: &Options) -> Vec<u8> {
     let module = tbaa_ir::read(text).unwrap();
     tag(&module, options).unwrap().to_bytes(&module).unwrap()
 }
 
-/// Optimises a module at this level, runs it, and returns its output.
+/// Compiles a module at the optimisation level `level`, runs the program, and returns its output.
 fn run(name: &str, module: &[u8], level: &str) -> String {
     let file = scratch(&format!("{name}{level}.ll"), module);
     let program = file.with_extension("out");

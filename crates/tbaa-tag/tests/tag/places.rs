@@ -4,7 +4,7 @@ use tbaa::{Tag, spec::Spec};
 use tbaa_tag::{Options, tag, tag_declared};
 use tbaa_tests::cases;
 
-/// The declarations before the function body of each test case.
+/// The declarations before a test case's function body. A case with `define` has its own instead.
 const AROUND: &str = "target datalayout = \"e-i64:64\"
 %P = type { i32, float }
 %Q = type { i32, float, [4 x i32], %P, ptr }
@@ -33,7 +33,8 @@ pub(crate) fn options(words: &str) -> Options {
     options
 }
 
-/// Returns a line for each access: its tag, or the reason why it has none.
+/// Returns a line for each access: its tag, or the reason why it has none. Then follows a line for
+/// each name in the options that no type has. If tagging fails, returns the error.
 fn listed(words: &str, body: &str) -> String {
     let text = match body.contains("define") {
         true => body.to_owned(),

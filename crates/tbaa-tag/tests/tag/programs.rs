@@ -35,7 +35,7 @@ impl Ty {
 
 struct Struct {
     members: Vec<Ty>,
-    /// The index of another struct, and the number of its first members that this one begins with.
+    /// An earlier struct's index, and how many of its first members this struct begins with.
     twin: Option<(usize, usize)>,
 }
 
@@ -50,7 +50,7 @@ struct World {
 struct Part {
     path: String,
     ty: Ty,
-    /// The index of the outermost struct's member that contains this part.
+    /// The member of the outermost struct that contains this part, as an index.
     first: usize,
 }
 
@@ -110,7 +110,7 @@ impl World {
         text
     }
 
-    /// Returns at most 400 parts of a struct, without itself. `unions` adds the parts of unions.
+    /// Returns at most 400 parts of a struct. If `unions` is true, they include unions' members.
     fn parts(&self, number: usize, unions: bool) -> Vec<Part> {
         let mut found = Vec::new();
         let mut open = Vec::new();
@@ -145,7 +145,7 @@ impl World {
     }
 }
 
-/// A pointer's name, its struct type, and the number of members that may be accessed through it.
+/// A pointer's name, its struct type, and how many of the first members it may access.
 #[derive(Clone, Copy)]
 struct Pointer {
     name: char,
@@ -212,8 +212,8 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
     }
 }
 
-/// Returns a pointer to a struct in the object: its type, its expression, and the number of members
-/// that may be accessed through it.
+/// Returns a pointer to a struct in the object: its type, its expression, and how many of the first
+/// members it may access.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
     parts.retain(|part| part.ty.as_struct().is_some());
@@ -273,7 +273,7 @@ fn programs(first: usize, count: usize) -> String {
     text + &main + "}\n"
 }
 
-/// Returns the lines of programs whose output at `-O0` or `-O3` differs after `change`.
+/// Returns the lines of output that differ, at `-O0` or `-O3`, once `change` has edited the module.
 fn differ(first: usize, count: usize, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<String> {
     let Some(llvm) = Llvm::get() else { return Vec::new() };
     let file = scratch(&format!("programs{first}.c"), programs(first, count).as_bytes());
@@ -301,8 +301,8 @@ fn tags_change_no_program() {
     }
 }
 
-/// Two kinds of wrong tags change the output. In the first, structs are declared to be different
-/// although the programs mix them. In the second, all stores have the tag of another type.
+/// Two kinds of wrong tags change the output. In the first, options declare that structs never
+/// alias, but programs access one struct as another. In the second, stores have an unrelated type.
 #[test]
 fn wrong_tags_change_programs() {
     if Llvm::get().is_none() {

@@ -8,10 +8,10 @@ use crate::{Context, Type, TypeKind};
 /// A type without its parts. Labels of different contexts can be compared.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Label {
-    /// A symbol that says all about the node, and the number of its parts.
+    /// A symbol that has no index into a context's tables, and the number of parts.
     Plain(Symbol, usize),
-    /// A struct with a body, if struct names count: its canonical name, true if it is packed, and
-    /// the number of its elements.
+    /// A struct with a body, if struct names are compared: its canonical name, true if it is
+    /// packed, and the number of its elements.
     Named(Box<[u8]>, bool, usize),
     Opaque(Box<[u8]>),
     /// An opaque struct without a name, which is equal only to itself.
@@ -31,7 +31,7 @@ impl Label {
                 let name = canonical_name(context.name(ty).unwrap_or_default());
                 Label::Named(name.into(), packed, count)
             }
-            // Struct names do not count here; a struct with a name may equal one without.
+            // Names are not compared here: an identified struct may equal a literal struct.
             Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
             Symbol::Target { .. } => match context.kind(ty) {
                 TypeKind::Target { name, ints, .. } => {
@@ -45,7 +45,7 @@ impl Label {
 }
 
 /// Returns whether a type is a struct with a body. In structural equality, all uses of such a
-/// struct must correspond to uses of one other struct.
+/// struct in one type must correspond to uses of a single struct in the other type.
 fn has_identity(context: &Context, ty: Type) -> bool {
     matches!(context.symbol(ty), Symbol::Literal { .. } | Symbol::Identified { opaque: false, .. })
 }
@@ -67,8 +67,8 @@ pub(super) struct Automaton {
 pub(crate) type Completions<'c> = HashMap<Type, (&'c Context, Type)>;
 
 impl Automaton {
-    /// Returns the graph of all types in some contexts. Struct names count if `completions` is
-    /// given.
+    /// Returns the graph of all types in some contexts. Struct names are compared if `completions`
+    /// is given.
     pub(super) fn new(contexts: &[&Context], completions: Option<&Completions<'_>>) -> Automaton {
         let names = completions.is_some();
         let (mut graph, mut labels) = (Automaton::default(), IndexSet::default());

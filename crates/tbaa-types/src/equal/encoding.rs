@@ -29,14 +29,14 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
     name
 }
 
-/// A type, written as the sequence of its symbols and their parameters in depth-first order.
+/// A type, written as numbers: a letter and parameters for each type in it, in depth-first order.
 ///
 /// Two types are structurally equal exactly if their encodings are equal. Structs are numbered in
-/// the order of their first occurrence, so names do not count. Where a struct occurs again, the
-/// encoding has a placeholder for each of its elements. An opaque struct is represented by its
-/// canonical name.
+/// the order of their first occurrence, so their names do not matter. Where a struct occurs again,
+/// the encoding has a placeholder for each of its elements. An opaque struct is represented by its
+/// canonical name. An opaque struct without a name is equal only to itself.
 ///
-/// The output of `Display` is that of the article "Type Equality in LLVM":
+/// `Display` writes the notation of the article "Type Equality in LLVM":
 ///
 /// ```
 /// use tbaa_types::{Context, Encoding, Packing, Primitive};
@@ -52,8 +52,8 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Encoding(Vec<u64>);
 
-/// Returns the letter of a symbol. If the number of parts is not the same for all types with the
-/// letter, it follows the letter.
+/// Returns the letter of a symbol. `typed` is true for a pointer with a pointee. If types with the
+/// same letter differ in their number of parts, [`start`] also writes this number.
 pub(super) fn letter(symbol: Symbol, typed: bool) -> u8 {
     match symbol {
         Symbol::Primitive(primitive) => match primitive {
@@ -116,7 +116,8 @@ impl Encoding {
     }
 }
 
-/// Appends the symbol of a type and its parameters to `out`, and pushes its parts onto `work`.
+/// Appends a type's letter and parameters to `out`, and pushes its parts onto `work`. If a struct
+/// occurs again, appends placeholders and pushes nothing.
 fn start(
     context: &Context,
     ty: Type,
@@ -170,7 +171,7 @@ impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
-        // A letter determines how many numbers follow it, so nesting need not be tracked.
+        // A letter, and the lengths after it, say how many numbers follow: nesting is not tracked.
         loop {
             let letter = next() as u8;
             if letter == 0 {

@@ -2,8 +2,8 @@
 //!
 //! Within a context, types are usually compared by id. But `%struct.Point` and `%struct.Point.0`
 //! from two modules have two ids, and ids of two contexts cannot be compared. Two relations compare
-//! such types. Neither considers the names of structs with a body. An opaque struct is equal to
-//! those with the same canonical name.
+//! such types. Neither considers the names of structs with a body. Opaque structs are equal if they
+//! have the same canonical name.
 //!
 //! - [`Equality::Structural`]: the same graph. The parts of the types must match one to one: if one
 //!   type uses one struct twice, so must the other.
@@ -58,10 +58,10 @@ pub enum Equality {
 
 /// All types of some contexts, sorted into classes of equal types.
 ///
-/// For real types, finding the classes takes time O(n log n) in the size of the contexts.
-/// [`Equality::Structural`] can take longer: many large types may be unfolding-equal and differ
-/// only far away, in how often they use one struct. The work is limited, so some equal types may
-/// then be in two classes ([`TypeClasses::is_exact`]). Types in one class are always equal.
+/// In practice, finding the classes takes time O(n log n) in the size of the contexts.
+/// [`Equality::Structural`] can take longer if many large types have equal unfoldings, but differ
+/// deep inside, in how often they use one struct. The work is limited, so some equal types may then
+/// be in two classes (see [`TypeClasses::is_exact`]). Types in one class are always equal.
 #[derive(Clone, Debug)]
 pub struct TypeClasses {
     /// For each context, the index of its first type in `classes`.
@@ -82,8 +82,8 @@ impl TypeClasses {
         Self::numbered(automaton.bases, classes, exact)
     }
 
-    /// Finds the classes of types with equal unfoldings, including struct names. An opaque struct
-    /// is in the class of the struct that completes it.
+    /// Finds classes of types with equal unfoldings and equal canonical struct names. An opaque
+    /// struct is in the class of the struct that completes it.
     pub(super) fn by_name(contexts: &[&Context], completions: &Completions<'_>) -> Self {
         let automaton = Automaton::new(contexts, Some(completions));
         let classes = refine::refine(&automaton, automaton.symbols.clone());
@@ -105,7 +105,7 @@ impl TypeClasses {
         self.count
     }
 
-    /// Returns whether all equal types are in one class. [`Equality::Unfolding`] ensures it.
+    /// Returns whether all equal types are in one class. Always true for [`Equality::Unfolding`].
     pub fn is_exact(&self) -> bool {
         self.exact
     }

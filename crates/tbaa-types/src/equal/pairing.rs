@@ -3,9 +3,9 @@
 //! Two encodings are equal exactly if a parallel traversal of both types pairs each struct of one
 //! with exactly one struct of the other. Encoding each type of a program separately would take
 //! quadratic time if all types reach each other. So nodes are first coloured by a prefix of their
-//! encodings, which for most types is the whole. Refinement then separates nodes that lead to
-//! different colours. The remaining nodes of one colour are compared by traversals, largest types
-//! first. A successful traversal proves the equality of all pairs on it.
+//! encodings. For most types the prefix is the whole encoding. Refinement then separates nodes that
+//! lead to different colours. The remaining nodes of one colour are compared by traversals, largest
+//! types first. A successful traversal proves that the nodes of each pair it visited are equal.
 
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
@@ -16,7 +16,7 @@ use crate::table::{HashMap, HashSet, IndexSet};
 
 /// The length of the prefix of encodings by which nodes are coloured.
 const PREFIX: usize = 64;
-/// The largest number of steps of all traversals, per node and edge. Real types take less than two.
+/// All traversals may visit this many pairs or nodes for each node and edge of the graph.
 const STEPS: usize = 64;
 
 /// Returns the class of each node, and whether all equal nodes are in one class.
@@ -62,7 +62,7 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     (classes, pairing.left > 0)
 }
 
-/// Returns a number for the prefix of each node's encoding, and whether the prefix is the whole.
+/// Returns a number for the prefix of each node's encoding, and true if it is the whole encoding.
 /// The encoding is breadth-first here, so that a prefix describes near nodes.
 fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     let mut known: IndexSet<Box<[u32]>> = IndexSet::default();
@@ -86,7 +86,7 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
             }
             if met.is_none() {
                 structs.extend(automaton.structs[node as usize].then_some(node));
-                // More nodes than this are never examined.
+                // The prefix is complete after at most `PREFIX` more nodes.
                 let room = PREFIX.saturating_sub(queue.len() - at);
                 queue.extend(automaton.edges(node).iter().take(room));
             }
@@ -101,8 +101,8 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     (numbers, whole)
 }
 
-/// Returns the number of each node's strongly connected component, and all nodes with predecessors
-/// first. A component's number is at least those of the components that it leads to.
+/// Returns the number of each node's strongly connected component, and all nodes, predecessors
+/// before successors. A component's number is greater than those of components that it leads to.
 fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(automaton.len(), automaton.edges.len());
     for _ in 0..automaton.len() {
@@ -122,15 +122,15 @@ fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
 
 struct Pairing<'a> {
     automaton: &'a Automaton,
-    /// The number of steps that may still be taken.
+    /// The number of pairs or nodes that may still be visited.
     left: usize,
-    /// The number of each node's component, or empty if at most one pair of nodes is compared.
+    /// The number of each node's strongly connected component.
     components: &'a [u32],
 }
 
 impl Pairing<'_> {
-    /// Returns the pairs of nodes in a pairing of two types, or `None` if the types are not equal
-    /// or no steps are left.
+    /// Returns the pairs of different nodes that correspond in two types. Returns `None` if the
+    /// types are not equal or `left` is used up.
     fn pair(&mut self, a: u32, b: u32) -> Option<Vec<(u32, u32)>> {
         let mut pairs = Vec::new();
         let mut selves = Vec::new();
@@ -143,7 +143,7 @@ impl Pairing<'_> {
             if self.automaton.symbols[a as usize] != self.automaton.symbols[b as usize] {
                 return None;
             }
-            // A node in both types is paired with itself, and so is all that it leads to.
+            // A node that is paired with itself needs no traversal; `consistent` checks it later.
             if a == b && !self.components.is_empty() {
                 selves.push(a);
                 continue;
@@ -165,8 +165,8 @@ impl Pairing<'_> {
         self.consistent(&selves, &pairs).then_some(pairs)
     }
 
-    /// Returns whether no struct that is paired with another node is also reachable from a node
-    /// that is paired with itself.
+    /// Returns false if a struct that is paired with another node is also reachable from a node
+    /// that is paired with itself, or if `left` is used up.
     fn consistent(&mut self, selves: &[u32], pairs: &[(u32, u32)]) -> bool {
         if selves.is_empty() {
             return true;

@@ -3,7 +3,7 @@
 //!
 //! This is Hopcroft's algorithm, "An n log n algorithm for minimizing states in a finite automaton"
 //! (1971). For a class C and a position, each class splits into the nodes whose edge at that
-//! position leads into C, and the rest. Of two halves, only the smaller must become such a C.
+//! position leads into C, and the rest. Of the two halves, only the smaller must serve as C later.
 
 use super::automaton::Automaton;
 
@@ -75,8 +75,8 @@ impl Partition {
     }
 }
 
-/// Splits classes of equal colour until all edges of a class lead to the same classes. Returns the
-/// class of each node.
+/// Splits classes of equal colour until, at each position, all edges of a class lead to one class.
+/// Returns the class of each node.
 pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
     let (sources, into) = reversed(automaton);
     let mut partition = Partition::new(colours);
@@ -97,8 +97,8 @@ pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
                 touched.extend(partition.mark(node));
             }
             for &block in &touched {
-                // If the block is on the work list, both halves are now. Otherwise the smaller
-                // half, which is the new block, is enough.
+                // If `block` was on the work list, now both halves are. Otherwise the smaller half,
+                // which `cut` returns, is enough.
                 work.extend(partition.cut(block));
             }
         }

@@ -25,8 +25,8 @@ impl TypeSize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// The type is or contains an opaque struct, a function or `void`, or is a struct that mixes
-    /// scalable vectors with other elements.
+    /// The type is or contains an opaque struct, a function, `void` or another type without a size,
+    /// or a struct with a scalable element, unless all its elements are one scalable vector type.
     #[error("the type has no size; give every struct in it a body")]
     Unsized,
     /// The type takes 2^61 bytes or more, so its size in bits does not fit into 64 bits. LLVM's
@@ -67,9 +67,9 @@ type Measured = Result<Measure, LayoutError>;
 
 /// The sizes and alignments of a context's types under one data layout.
 ///
-/// Each type is measured once. The first request takes time in the size of the type, later ones
-/// constant time. Errors are [`LayoutError::Unsized`] and [`LayoutError::TooLarge`]. Functions
-/// panic if a type was issued by another context.
+/// Each type is measured once. The first request takes time in the size of the type, later requests
+/// take constant time. Functions fail with [`LayoutError::Unsized`] or [`LayoutError::TooLarge`].
+/// They panic if a type was issued by another context.
 pub struct Layouts<'a> {
     layout: &'a DataLayout,
     context: &'a Context,
@@ -166,7 +166,7 @@ impl Layouts<'_> {
             if parts_known {
                 self.known[next.index()] = Some(self.compute(next));
             } else if self.known[next.index()].is_none() {
-                // Until measured, types are unsized: so a struct that contains itself has no size.
+                // Unmeasured types count as unsized, so a struct that contains itself is unsized.
                 self.known[next.index()] = Some(Err(LayoutError::Unsized));
                 work.push((next, true));
                 if Context::holds_parts(self.context.symbol(next)) {
@@ -205,7 +205,7 @@ impl Layouts<'_> {
     }
 
     fn int(&self, bits: u32) -> Measured {
-        // The smallest width in the table that is large enough, or else the largest one.
+        // The smallest width in the table that is large enough, or else the largest width.
         let specs = &self.layout.ints;
         let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
         fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
@@ -243,7 +243,7 @@ impl Layouts<'_> {
         match name {
             b"spirv.IntegralConstant" | b"spirv.Literal" => Err(LayoutError::Unsized),
             b"spirv.Type" => match ints {
-                // The integers are an opcode, and a size and an alignment in bytes.
+                // `ints`: an opcode, a size in bytes, an alignment that is used as a width in bits.
                 [_, size, align] if *size > 0 && *align > 0 => {
                     array(self.int(*align)?, u64::from(size.wrapping_mul(8) / align))
                 }
@@ -251,7 +251,7 @@ impl Layouts<'_> {
             },
             b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
-                // A tuple of fields. Each has a byte for each vector element, at least 8.
+                // A tuple of `fields` fields: each has a byte per vector element, and at least 8.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
@@ -334,7 +334,7 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Measures a type of `bits` bits. If the table lacks it, it is aligned to a power of two of bytes.
+/// Measures a type of `bits` bits. If `specs` lacks the width, the alignment is a power of two.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
     // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);

@@ -57,7 +57,7 @@ pub enum FunctionPointerAlign {
 
 macro_rules! manglings {
     ($($name:ident $letter:literal)*) => {
-        /// The ways to mangle the names of symbols.
+        /// The rules by which names of symbols are mangled.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum Mangling {
@@ -105,7 +105,7 @@ pub struct DataLayout {
     pub function_pointer_align: Option<u64>,
     /// The meaning of `function_pointer_align`.
     pub function_pointer: FunctionPointerAlign,
-    /// The way in which symbols are mangled.
+    /// The rules by which names of symbols are mangled.
     pub mangling: Option<Mangling>,
     /// The widths in bits of the machine's native integers.
     pub native_ints: Vec<u32>,
@@ -115,7 +115,7 @@ pub struct DataLayout {
     floats: Vec<PrimitiveSpec>,
     /// Alignments of vectors, by width.
     vectors: Vec<PrimitiveSpec>,
-    /// Pointers by address space; that of address space 0 comes first.
+    /// Pointer specifications, sorted by address space, beginning with address space 0.
     pointers: Vec<PointerSpec>,
     /// The least ABI alignment of a struct, in bytes.
     pub aggregate_abi: u64,

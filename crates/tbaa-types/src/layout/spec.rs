@@ -18,7 +18,7 @@ pub struct DataLayoutError {
     reason: &'static str,
 }
 
-/// Values that are checked or used once all specifications are read.
+/// The address spaces that `ni` lists, and the names of address spaces, as read so far.
 #[derive(Default)]
 struct Seen {
     non_integral: Vec<u32>,
@@ -27,7 +27,7 @@ struct Seen {
 
 type Parsed<T> = Result<T, &'static str>;
 
-/// Reads a data layout string like LLVM 22. Strings that LLVM rejects are errors.
+/// Reads a data layout string as LLVM 22 does. Strings that LLVM rejects are errors.
 ///
 /// There is one difference: LLVM stores a native integer's width in 8 bits, so it reads `n300` as
 /// `n44`. This function reads 300. LLVM: `DataLayout::parse`.
@@ -50,7 +50,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // If the string has no such pointers, copy those of address space 0, with their name.
+            // If the string does not describe its pointers, copy address space 0, with its name.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });
@@ -249,7 +249,7 @@ fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     Ok(name)
 }
 
-/// Writes the shortest string, without default values. Reading it returns an equal layout.
+/// Omits default values, except an initial `e`. Reading the string returns an equal layout.
 impl fmt::Display for DataLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = Vec::new();
@@ -266,7 +266,7 @@ impl fmt::Display for DataLayout {
             }
         }
         for pointer in &self.pointers {
-            // `ni` declares it if it differs from address space 0 only in `unstable`.
+            // `ni` declares a pointer that differs from address space 0 only in `unstable`.
             let PointerSpec { address_space, unstable, .. } = *pointer;
             let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
             if *pointer != POINTER && !(unstable && *pointer == implied) {
@@ -320,7 +320,7 @@ fn letter(mangling: Mangling) -> &'static str {
     MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
 }
 
-/// Appends alignments in bytes to the start of a specification, written in bits.
+/// Appends alignments to `head`, the start of a specification. Takes bytes and writes bits.
 fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
     let head = format!("{head}:{}", abi * 8);
     if abi == preferred { head } else { format!("{head}:{}", preferred * 8) }

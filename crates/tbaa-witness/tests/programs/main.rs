@@ -1,8 +1,8 @@
 //! Runs programs with a deliberate fault, for which exactly the two faulty accesses must be
 //! reported, and programs without a fault, for which nothing must be reported.
 //!
-//! In `faults`, `repeated` and `broken`, the lines of the accesses end in `// first` and `//
-//! second`; in assembly, in `; first` and `; second`.
+//! In the folders `faults`, `repeated` and `broken`, the lines of the accesses end in `// first`
+//! and `// second`; in assembly, in `; first` and `; second`.
 
 mod random;
 
@@ -17,12 +17,12 @@ use tbaa_tests::files;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::process::{run, text_of};
 
-/// The instrumentation runs before optimisation, as recommended, or after it.
+/// Names and clang's flags for instrumentation before optimisation, as recommended, and after it.
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
-/// Returns the arguments that link the library. Before the tests run, cargo builds it into their
-/// folder.
+/// Returns the arguments that link the library. Before the tests run, cargo builds the library into
+/// the folder of the test executable.
 fn library(is_static: bool) -> Vec<String> {
     let beside = |name| std::env::current_exe().unwrap().with_file_name(name).display().to_string();
     if is_static {
@@ -110,7 +110,7 @@ fn reports(program: &Path, options: &str) -> Ran {
     Ran { status: output.status.code(), text, found }
 }
 
-/// Returns the path of the program that reproduces a report, or the reason for its absence.
+/// Returns the path of the program that reproduces the first report, or why there is no program.
 fn repro(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("  repro  "))
 }
@@ -382,7 +382,7 @@ fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
     assert_eq!(found.len(), 2, "{text}");
     let best = marked(&self::program("kinds.c"), "// best");
     for part in [
-        // The block has the size that was requested. Static functions have lines.
+        // The reported size is the one that was requested. Static functions have line numbers.
         "f: at 8 of a block of 64 bytes, allocated by main (",
         "  stack  read_double (",
         "kinds.c:10:",
@@ -421,7 +421,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     let text = reports(&program, &options).text;
     let (json, sarif) = (read_json(&json), read_json(&sarif));
     assert_eq!(json["contradictions"], 4);
-    // Each kind of contradiction is one pair of tags. Other pairs agree.
+    // Each kind of contradiction is one pair of tags. Pairs that may alias are counted too.
     assert!(json["pairs_compared"].as_u64().unwrap() >= 2, "{json:#}");
     let kind = &json["kinds"][0];
     assert_eq!((&kind["pairs"], &kind["first"]["does"]), (&3.into(), &"write".into()), "{json:#}");
@@ -508,7 +508,7 @@ fn many_reports_are_cheap() {
     let Ran { text, found, .. } = reports(&program, "reuse=1");
     assert_eq!(found.len(), 2, "{text}");
     assert!(text.contains("7199 contradictions in all"), "{text}");
-    // At 5.5 ms for each report, this would take 20 s.
+    // At 5.5 ms for each report, this would take 40 s.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
@@ -534,7 +534,7 @@ fn a_stack_without_limit_is_given_one() {
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
 
-/// A loader that only searches the library's table can load every instrumented module.
+/// A loader can resolve all symbols that instrumented modules use from the library's table alone.
 #[test]
 fn the_table_has_all_names_that_modules_use() {
     let Some(_) = Llvm::get() else { return };

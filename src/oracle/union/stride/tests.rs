@@ -1,4 +1,4 @@
-//! Tests the arithmetic against enumeration.
+//! Compares the answers of the arithmetic with those of an enumeration of all elements.
 
 use super::*;
 use crate::random::Rng;
@@ -55,8 +55,8 @@ fn arithmetic_equals_enumeration() {
     assert!(found[0] > 1_500 && found[1] > 1_500, "one-sided test: {found:?}");
 }
 
-/// Sums of many elements of three or four strides are compared near 0 and near the largest sum,
-/// where they are irregular.
+/// For up to four strides with many elements, compares [`hits`] with a table of all sums. The
+/// windows are near 0 and near the largest sum, where the sums are irregular.
 #[test]
 fn sums_equal_those_listed() {
     let mut rng = Rng(4);
@@ -92,7 +92,7 @@ fn sums_equal_those_listed() {
     assert!(found[0] > 10_000 && found[1] > 10_000, "one-sided test: {found:?}");
 }
 
-/// If nearly no trials are allowed, the answers that are found are still right.
+/// If few trials are allowed, each answer is still right, or is [`Exhausted`].
 #[test]
 fn a_low_limit_never_gives_a_wrong_answer() {
     let mut rng = Rng(2);
@@ -117,15 +117,15 @@ fn huge_counts_take_no_time() {
     assert_eq!(share_byte(&at(4, 8, giga), &at(0, 8, giga), 0), Ok(false));
     // 8i + 4 and 12j are both 12 for some i and j.
     assert_eq!(share_byte(&at(4, 8, giga), &at(0, 12, giga), 0), Ok(true));
-    // Strides of 2^40 and 2^40 + 1024 get out of step. They never come within 4 bytes of each other
-    // if one starts 512 bytes later.
+    // 2^40 and 2^40 + 1024 are multiples of 1024. If one array starts 512 bytes later, the distance
+    // of two elements is never less than 512.
     let (s, t) = (1 << 40, (1 << 40) + 1024);
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t, giga), 0), Ok(false));
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t - 512, giga), 0), Ok(true));
 }
 
-/// Each side has an array in an array, with up to 10^9 elements each. Either the bytes are dense,
-/// or 1 or 2 in 100,000 are used. The trials suffice, and take little time.
+/// Each pattern is an array in an array. Steps are small and counts are large, or the reverse. No
+/// comparison reaches its limit.
 #[test]
 fn two_strides_a_side_are_decided() {
     let mut rng = Rng(3);

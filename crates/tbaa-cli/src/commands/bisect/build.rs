@@ -1,5 +1,5 @@
-//! Builds a program of several modules, from what `tbaa cc --record` saw of its build. What changes
-//! is compiled and linked again in its original place.
+//! Rebuilds a program of several modules, with the commands that `tbaa cc --record` recorded.
+//! Changed modules are compiled and linked again, and the results overwrite the original files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -20,9 +20,9 @@ pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,
     archives: Vec<Archive>,
-    /// For each module, the form of its object and the instructions that keep tags there; `None` if not yet built.
+    /// For each module, its object's form and which instructions have tags there; `None` if it is not built.
     made: Vec<Option<(Form, Vec<bool>)>>,
-    /// The folder with copies of all files, which are put back at the end.
+    /// The folder with copies of all files that a build overwrites, which it puts back at the end.
     folder: Folder,
 }
 
@@ -74,7 +74,7 @@ impl Build {
         self.modules.iter().filter_map(|step| step.module.as_deref())
     }
 
-    /// Finds the archives that are linked, and compares contents to find the objects that they hold.
+    /// Finds the linked archives, and compares contents to find the modules' objects in them.
     fn find_archives(&mut self) -> Result {
         let inputs = self.links.iter().flat_map(|link| &link.inputs);
         let archives = inputs.filter(|path| path.extension() == Some(OsStr::new("a")));
@@ -87,7 +87,7 @@ impl Build {
                     modules.push(number);
                 }
             }
-            // A thin archive only names its objects, which are changed in their place.
+            // A thin archive contains only the paths of its objects, so it need not change.
             if !modules.is_empty() && !bytes.starts_with(b"!<thin>") {
                 self.archives.push((path, modules));
             }
@@ -95,7 +95,8 @@ impl Build {
         Ok(())
     }
 
-    /// Builds the program. `wanted` has for each module the instructions that keep tags; `write` writes that module.
+    /// Builds the program. `wanted` says for each module which instructions keep their tags.
+    /// `write` writes the module with that index, with only these tags, to a file.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
@@ -164,7 +165,7 @@ fn finish(mut command: Command, what: &str) -> Result {
 }
 
 impl Link {
-    /// Finds the files that the step reads: those that it names, and libraries by `-l`.
+    /// Finds the files that the step reads: its arguments, and `-l` libraries in `-L` folders.
     fn new(step: Step) -> Link {
         let at = |path: &str| step.folder.join(path);
         // Returns the values of a flag, which are joined to the flag or follow it.

@@ -1,7 +1,8 @@
 //! Uses run-time checks to decide whether the tags contradict the program or LLVM is wrong.
 //!
-//! A fault that goes away without tags does not prove a tag wrong. Only a read of what was written under a
-//! contradicting tag does. Memory that is used again and a write over a write prove nothing: C allows both.
+//! A fault that goes away without tags does not prove a tag wrong. A read under a tag that
+//! contradicts the tag of the write does, and so does a write to constant memory. Memory that is
+//! used again and a write over a write prove nothing: C allows both.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,7 +18,7 @@ use crate::report::{Context, Result, bail};
 
 /// The verdict of the run-time checks.
 pub(super) enum Verdict {
-    /// The checks did not run. If they were wanted, the text is the reason.
+    /// There is no result. The text is the reason, if the checks were wanted.
     NotChecked(Option<String>),
     /// The accesses that the search found contradict each other.
     Named(Seen),
@@ -33,7 +34,7 @@ pub(super) struct Seen {
     pub(super) contradictions: Vec<Kind>,
     /// A write, in one function, over what was written as another type.
     warnings: Vec<Kind>,
-    /// The parts that were not checked.
+    /// Descriptions of what was not checked.
     left_out: Vec<String>,
 }
 
@@ -69,7 +70,7 @@ struct Call {
     function: String,
 }
 
-/// Writes a module with checks of its tags, but without the tags, so that LLVM optimises it as it does without tags.
+/// Writes a module with checks in place of its tags, so that LLVM optimises it as without tags.
 pub(super) fn write(
     input: &Input,
     text: &[u8],

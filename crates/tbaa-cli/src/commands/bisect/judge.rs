@@ -1,4 +1,5 @@
-//! Runs a copy of the module, and decides whether it shows the fault.
+//! Runs a program, and decides whether it shows the fault that `tbaa bisect` searches for. A copy
+//! is the input module without some of its tags. A program may contain run-time checks of tags.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -17,18 +18,18 @@ use crate::tools::{self, clang, command_of, tool};
 /// The factor by which the time limit of a program with checks is longer.
 const SLOWER: u64 = 20;
 
-/// Runs the command or the recipe on copies of the module.
+/// Runs the user's command, or a [`Recipe`] that compiles a copy and runs the program.
 pub(super) struct Judge<'a> {
     args: &'a Bisect,
-    /// The folder of the copy and of the program.
+    /// The temporary folder for the copy, the compiled program and the program's output.
     folder: Folder,
-    /// The program's outcome without any tag.
+    /// The outcome of the copy without any tag; `None` before a recipe has run that copy.
     reference: Option<Outcome>,
     /// The folder for the reports of the checks; `None` while the program has no checks.
     reports: Option<PathBuf>,
 }
 
-/// The outcome of the program that a recipe compiled and ran.
+/// The outcome of a recipe. `Ran` means that the program was compiled.
 #[derive(PartialEq)]
 enum Outcome {
     NotCompiled(Ended),
@@ -57,12 +58,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether the fault shows in the program as it has been built.
+    /// Returns whether the fault shows in the recorded program, which the caller has rebuilt.
     pub(super) fn tests(&self) -> Result<bool> {
         self.command(None, self.deadline())
     }
 
-    /// Returns a new folder for the checks' reports. Programs get checks from now until [`unwatch`](Self::unwatch).
+    /// Creates the reports' folder. Until [`unwatch`](Self::unwatch), programs run with checks.
     pub(super) fn watch(&mut self) -> io::Result<PathBuf> {
         let reports = self.folder.file("reports");
         let _ = std::fs::remove_dir_all(&reports);
@@ -88,7 +89,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Shows the output of a program on standard error, or nowhere.
+    /// Sends a program's output to standard error if `is_shown` or `--verbose`, else discards it.
     fn show(&self, command: &mut Command, is_shown: bool) {
         match is_shown || self.args.verbose {
             true => command.stdout(io::stderr()).stderr(Stdio::inherit()),
@@ -96,7 +97,8 @@ impl<'a> Judge<'a> {
         };
     }
 
-    /// Runs the user's command. Exit status 0 means no fault, 125 to 127 are errors, and any other shows the fault.
+    /// Runs the user's command. Exit status 0 means no fault, and 125 to 127 are errors. Any other
+    /// status, a signal or a timeout shows the fault.
     fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool> {
         let mut words = self.args.command.clone();
         let is_named = words.iter().any(|word| has_placeholder(word));
@@ -167,7 +169,7 @@ impl<'a> Judge<'a> {
                 (compile, Command::new(&program))
             }
         };
-        // The compiler's messages are shown only the first time.
+        // Show the compiler's messages only for the copy without tags, or with `--verbose`.
         self.show(compile.stdin(Stdio::null()), first);
         let _ = std::fs::remove_file(&program);
         let ended = run(&mut compile, None, deadline)
@@ -178,7 +180,7 @@ impl<'a> Judge<'a> {
         let [printed, errors] = ["output", "errors"].map(|name| self.folder.file(name));
         execute.args(&self.args.command).stdin(Stdio::null());
         self.ask_checks(&mut execute);
-        // If lli cannot start a program, it writes so to standard error.
+        // If lli cannot start a program, it says why on standard error.
         let is_lli = matches!(recipe, Recipe::Run) && first;
         let cannot = "cannot write the output of the program";
         execute.stdout(File::create(&printed).context(cannot)?);
@@ -209,7 +211,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Returns the line in which `lli` writes that it cannot start a program.
+/// Returns the line of lli's standard error that says why it cannot start a program, if any.
 fn lli_error<'e>(lli: &OsStr, errors: &'e [u8]) -> Option<&'e [u8]> {
     let own = [lli.as_encoded_bytes(), b": "].concat();
     let mut lines = errors.split(|&byte| byte == b'\n');
@@ -230,29 +232,27 @@ fn has_placeholder(argument: &OsStr) -> bool {
     argument.as_encoded_bytes().windows(2).any(|bytes| bytes == b"{}")
 }
 
-/// Replaces each `{}` by the file's name.
 fn replace(argument: &OsStr, file: &Path) -> OsString {
     if !has_placeholder(argument) {
         return argument.to_owned();
     }
-    // An argument with a placeholder must be Unicode.
+    // Bytes that are not UTF-8 become replacement characters.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
 }
 
-/// The end of a program.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
 enum Ended {
     Status(ExitStatus),
     TimedOut,
-    /// The program wrote more than [`MOST_OUTPUT`].
+    /// The program wrote more than [`MOST_OUTPUT`] bytes.
     TooMuchOutput,
 }
 
-/// The largest number of bytes that a program may write to a file.
+/// The largest size of a program's output file, in bytes.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// Runs a program to its end. At the deadline, or when its output in `file` is too long, kills it and the programs that
-/// it started.
+/// Runs a program to its end. Kills the program at the deadline, or when its output in `file`
+/// exceeds [`MOST_OUTPUT`]. On Unix also kills the programs that it started.
 fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Result<Ended> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -277,11 +277,11 @@ fn run(command: &mut Command, file: Option<&Path>, deadline: Instant) -> io::Res
 fn kill(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     {
-        // This is the shell's own `kill`, because a bare system has no program of that name.
+        // Use the shell's built-in `kill`: a minimal system has no program of that name.
         let kill = format!("kill -s KILL -- -{}", child.id());
         let _ = Command::new("sh").args(["-c", &kill]).status();
     }
-    // The program may have ended in the meantime.
+    // Ignore the error: the program may have ended in the meantime.
     let _ = child.kill();
     child.wait().map(drop)
 }

@@ -1,4 +1,5 @@
-//! `tbaa bisect`: finds the tags that make a program go wrong.
+//! `tbaa bisect`: finds the tags that make a program go wrong. A copy is an input module in which
+//! only some accesses keep their tags and alias scopes.
 
 mod build;
 mod check;
@@ -90,10 +91,10 @@ pub(crate) enum Recipe {
     Native,
 }
 
-/// The number of additional runs with all tags, and with none. They usually show whether a program's results vary.
+/// The number of extra runs with all tags, and of those without tags, to see if results vary.
 const MORE_RUNS: u32 = 2;
 
-/// The attachments that an access loses in a copy: its tags, and its alias scopes, which LLVM compares too.
+/// The metadata that an access loses in a copy: its tags and its alias scopes.
 const ATTACHED: [&str; 4] = [strip::TAGS[0], strip::TAGS[1], SCOPES[0], SCOPES[1]];
 const SCOPES: [&str; 2] = ["alias.scope", "noalias"];
 
@@ -162,9 +163,9 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// The accesses of the modules that have tags or alias scopes. Accesses with equal ones are adjacent.
+/// The accesses that have tags or alias scopes, in all modules. Accesses of one class are adjacent.
 struct Accesses {
-    /// For each access: its module, its index there, and a number for its tags and scopes.
+    /// For each access: the index of its module, its index there, and its [`class`](Self::class).
     list: Vec<(usize, usize, usize)>,
     /// True if an access has alias scopes.
     has_scopes: bool,
@@ -176,10 +177,11 @@ enum Form {
     AsTheyAre,
     /// The accesses lose their scopes.
     TagsAlone,
+    /// Run-time checks replace the tags and scopes.
     Checked,
 }
 
-/// Returns whether an instruction that is not an access has scopes.
+/// Returns whether an instruction outside the list of accesses, such as a call, has `!noalias`.
 fn has_scopes_of_calls(input: &Input) -> bool {
     let Ok(module) = input.module() else { return false };
     let rewriter = Rewriter::new(module);
@@ -205,8 +207,8 @@ impl Accesses {
                 }
                 has_scopes |= scopes != [None; 2];
                 let class = *of_module.entry(attached).or_insert_with(|| {
-                    // Node numbers mean nothing in another module, so tags of several modules are compared by
-                    // their names.
+                    // Node numbers differ between modules. So tags of several modules are compared
+                    // by name, but scopes and `!tbaa.struct` only within one module.
                     let says = match (inputs.len(), attached) {
                         (2.., (Some(tag), None, [None, None])) => names.tag(tag).to_string(),
                         _ => format!("{number} {attached:?}"),
@@ -220,19 +222,19 @@ impl Accesses {
         Ok(Accesses { list, has_scopes })
     }
 
-    /// Returns an access's module, and its index there.
+    /// Returns the index of an access's module, and the access's index there.
     fn instruction(&self, access: usize) -> (usize, usize) {
         let (module, index, _) = self.list[access];
         (module, index)
     }
 
-    /// Returns the number of an access's tags and scopes. Equal ones have one number, in order of first appearance.
+    /// Returns an access's class: a number that is equal for accesses with equal tags and scopes.
     fn class(&self, access: usize) -> usize {
         self.list[access].2
     }
 }
 
-/// A search in one program: runs copies with some of the tags, and records whether the fault shows.
+/// A search in one program: runs copies, and records whether the fault shows.
 struct Session<'a> {
     args: &'a Bisect,
     inputs: &'a [Input],
@@ -240,10 +242,10 @@ struct Session<'a> {
     judge: Judge<'a>,
     build: Option<Build>,
     state: State,
-    /// True if the state of an earlier search has the result without any tag.
+    /// True if an earlier search recorded the result without any tag in the state file.
     resumed: bool,
     runs: u64,
-    /// The parts of the last copies with checks that could not be checked.
+    /// Texts that say what could not be checked in the last copies with checks.
     left_out: Vec<String>,
 }
 
@@ -283,10 +285,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Like [`shows`](Self::shows) for all tags or none, in several runs. Different results are an error.
+    /// Like [`shows`](Self::shows) for all tags or none, but repeats a run that no earlier search
+    /// has made. Different results are an error.
     fn end(&mut self, kept: &[usize]) -> Result<bool> {
-        // A recipe's reference run may already have recorded the result without tags, but only an earlier
-        // search has repeated it.
+        // A recipe's first run may already have recorded the result without tags, but did not
+        // repeat it. An earlier search did.
         let known = if kept.is_empty() { self.resumed } else { self.state.get(kept).is_some() };
         let first = self.shows(kept)?;
         if known {
@@ -315,7 +318,8 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// Returns whether the fault shows in a run of a copy in which only `kept` have attachments, in this form.
+    /// Returns whether the fault shows in one of `--repeat` runs. Only the accesses in `kept` have
+    /// [`ATTACHED`] metadata then, in the given form.
     fn once(&mut self, kept: &[usize], form: Form) -> Result<bool> {
         let inputs = self.inputs;
         let none = |input: &Input| Ok(vec![false; input.module()?.instructions().len()]);
@@ -374,7 +378,7 @@ impl<'a> Session<'a> {
         Seen::read(&reports, std::mem::take(&mut self.left_out))
     }
 
-    /// Returns what the run-time checks say of the guilty accesses or, if they find nothing, of all accesses.
+    /// Checks the guilty accesses at run time and, if that finds no contradiction, all accesses.
     fn verdict(&mut self, guilty: &[usize]) -> Verdict {
         if self.args.recipe.is_none() && self.build.is_none() {
             return Verdict::NotChecked(None);

@@ -1,4 +1,5 @@
-//! Prints the guilty accesses, whose tags cause the fault.
+//! Prints the guilty accesses: those whose tags cause the fault that `tbaa bisect` searches for.
+//! The accesses of a class have equal tags and scopes.
 
 use std::io::{self, Write};
 use tbaa::raw::RawGraph;
@@ -15,24 +16,24 @@ use crate::report::{Result, place};
 
 /// A set of accesses whose tags are enough to cause the fault.
 pub(super) struct Found {
-    /// The positions of the accesses in the list of all accesses.
+    /// Indices into the list of [`Accesses`].
     pub(super) guilty: Vec<usize>,
-    /// True if the fault goes away when only these accesses have no tag.
+    /// True if the fault goes away when only the guilty accesses lose their tags.
     pub(super) cures_alone: bool,
-    /// The tags of these accesses, each with true if the fault goes away when no access has this tag.
+    /// Each class in `guilty`, and true if the fault goes away when the class loses its tags.
     pub(super) cures: Vec<(usize, bool)>,
-    /// True if the fault also shows without any of these tags.
+    /// True if `cures_alone` and all `cures` are false, and the fault shows even when all classes
+    /// in `cures` lose their tags.
     pub(super) more: bool,
-    /// True if the alias scopes of these accesses are needed for the fault.
+    /// True if the fault needs the alias scopes of the guilty accesses.
     pub(super) by_scopes: bool,
 }
 
-/// The largest number of pairs that are explained.
+/// The largest number of pairs of accesses that are explained.
 const PAIRS: usize = 10;
-/// The largest number of characters of an instruction that are shown.
+/// The largest number of characters that are shown of an instruction.
 const SHOWN: usize = 160;
 
-/// A guilty access and its position.
 struct Guilty<'a> {
     input: &'a Input,
     /// The module's index.
@@ -43,7 +44,7 @@ struct Guilty<'a> {
 }
 
 impl Guilty<'_> {
-    /// Returns the tags of the access: its own, and those of the parts that a struct copy has.
+    /// Returns the tags of the access: its `!tbaa` tag, and those in its `!tbaa.struct`.
     fn tags(&self) -> impl Iterator<Item = TagId> {
         let Instruction { tag, copy, .. } = self.instruction;
         let entries = copy.and_then(|copy| self.input.graph().copy(copy)).unwrap_or_default();
@@ -80,7 +81,7 @@ impl Found {
             let Guilty { input, instruction, function, .. } = guilty;
             let at = place(input.file(), position(input.text(), instruction.offset as usize));
             let debug = DebugInfo::new(input.module()?);
-            // Users know the source; the text has the instruction.
+            // Name the line in the source, which users know, before the line in the assembly text.
             match debug.location(instruction).filter(|source| source.line > 0) {
                 Some(source) => {
                     let position = (source.line as usize, source.column as usize);
@@ -129,7 +130,8 @@ impl Found {
     }
 }
 
-/// Returns one graph that has the tags of all accesses.
+/// Links the modules' graphs. Returns the linked graph, and each access's tags in it; `None` if the
+/// modules or one of these tags cannot be linked.
 fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     let summary = |guilty: &Guilty<'_>| Summary::of(guilty.input.file(), guilty.input.graph());
     let (parts, own): (Vec<_>, Vec<_>) = guilty.iter().map(summary).unzip();
@@ -147,10 +149,10 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     Some((graph, all))
 }
 
-/// Prints the pairs of accesses for which LLVM is told that they do not overlap.
+/// Prints the pairs of accesses that are NoAlias by rule llvm, then remarks and perhaps a verdict.
 ///
-/// LLVM compares accesses of one function, after inlining. So a pair between functions is shown
-/// only if one of its accesses is in no pair within its own function.
+/// LLVM compares accesses of one function, after inlining. So a pair from two functions is shown
+/// only if one of its accesses is in no pair within a function.
 fn pairs(
     guilty: &[Guilty<'_>],
     check: impl FnOnce() -> Verdict,
@@ -210,14 +212,14 @@ fn pairs(
     if by_union == shown && shown > 1 {
         writeln!(out, "LLVM needs all {shown} promises for the fault")?;
     }
-    // If rule union finds shared bytes that LLVM does not see, the types are right, and nothing needs to run.
+    // If rule union answers MayAlias, LLVM overlooks shared bytes, and no checks are needed.
     match is_immutable || !apart.is_empty() && by_union == shown {
         true => check().write(is_immutable, out),
         false => Ok(()),
     }
 }
 
-/// Returns the line of an instruction, from the instruction's start on.
+/// Returns an instruction's text up to the end of its line, cut after [`SHOWN`] characters.
 fn line(text: &[u8], instruction: &Instruction) -> String {
     let rest = &text[instruction.offset as usize..];
     let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());

@@ -1,31 +1,33 @@
 //! Searches for a smallest set of accesses whose tags show a fault.
 //!
-//! Accesses with the same tag are neighbours in the list. Assume that a fault that shows with some
-//! tags also shows with more. Then halving the candidates finds the last access that is needed. It
-//! is kept, the accesses after it are dropped, and the search goes on among those before it. A set
-//! of k among n accesses takes at most k (log2 n + 3) questions.
+//! Accesses with the same tag are adjacent. Assume that a fault that shows with some tags also
+//! shows with more. Then binary search finds the shortest prefix of the candidates that shows the
+//! fault. Its last access is needed: it becomes known, and the candidates before it remain. This
+//! finds k accesses among n with at most k (log2 n + 3) questions, which are calls of `shows`.
 //!
-//! If the assumption is wrong, what is found still shows the fault, and no access can be left out of it.
+//! Even if the assumption is wrong, the set that is found shows the fault, and no access can be
+//! left out of it.
 //!
 //! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002; the order
 //! of the questions is that of Junker, `QuickXplain`, 2004.
 
 use std::collections::BTreeSet;
 
-/// Finds a smallest set among `candidates`, which are in ascending order. The fault must show with
-/// all of them, and must not show with none of them.
+/// Finds a minimal set of accesses among the ascending `candidates`: none can be left out of it.
+/// The fault must show with all candidates, and must not show with the empty set.
 ///
-/// `class` returns the number of an access's tag. `shows` is called with accesses in ascending
-/// order, and must always give the same answer for the same accesses.
+/// `class` returns a number that identifies an access's tag. `shows` is called with accesses in
+/// ascending order, and must always give the same answer for the same accesses.
 pub(super) fn smallest<E>(
     mut candidates: Vec<usize>,
     class: impl Fn(usize) -> usize,
     mut shows: impl FnMut(&[usize]) -> Result<bool, E>,
 ) -> Result<Vec<usize>, E> {
-    // The fault shows with the known accesses and the candidates together.
+    // Invariant: the fault shows with the known accesses and the candidates together.
     let mut known: Vec<usize> = Vec::new();
     while !candidates.is_empty() && (known.is_empty() || !shows(&known)?) {
-        // Accesses with two tags were not enough. More accesses with these tags are likely needed.
+        // The known accesses have two or more tags, but more accesses are needed. Probably these
+        // have the same tags, so try to drop the others.
         let classes: BTreeSet<_> = known.iter().map(|&access| class(access)).collect();
         if classes.len() > 1 {
             let near = candidates.iter().filter(|&&access| classes.contains(&class(access)));
@@ -34,7 +36,7 @@ pub(super) fn smallest<E>(
                 candidates = near;
             }
         }
-        // The fault shows with the first `with` candidates, but not with the first `without`.
+        // With `known`, the first `with` candidates show the fault, the first `without` do not.
         let (mut without, mut with) = (0, candidates.len());
         while with - without > 1 {
             let middle = without + (with - without) / 2;
@@ -53,7 +55,7 @@ pub(super) fn smallest<E>(
         let mut fewer = known.clone();
         fewer.remove(next);
         if shows(&fewer)? {
-            // Without the removed access, one that was needed before may not be needed.
+            // After the removal, an access that was needed before may be unnecessary: start again.
             (known, next) = (fewer, 0);
         } else {
             next += 1;
@@ -62,7 +64,6 @@ pub(super) fn smallest<E>(
     Ok(known)
 }
 
-/// Returns the accesses of two sets, in ascending order.
 fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
     let mut all = [a, b].concat();
     all.sort_unstable();
@@ -77,7 +78,7 @@ mod tests {
 
     use super::smallest;
 
-    /// Searches with the answers of `shows`, and counts the distinct questions.
+    /// Returns the set that is found, and the number of distinct sets that were asked about.
     fn search(n: usize, classes: usize, shows: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
         let mut asked = HashMap::new();
         assert!(shows(&(0..n).collect::<Vec<_>>()) && !shows(&[]));
@@ -105,8 +106,8 @@ mod tests {
         }
     }
 
-    /// The command asks three more questions: all tags, no tag, and whether the fault is gone
-    /// without the pair. It asks two more about each of the pair's tags.
+    /// The command asks five more questions: with all tags, with no tag, without the pair, and
+    /// without each of the pair's two tags.
     #[test]
     fn a_pair_among_5000_accesses_takes_35_questions() {
         const N: usize = 5000;
@@ -123,7 +124,7 @@ mod tests {
         assert!((26..=30).contains(&most), "{most}");
     }
 
-    /// Several accesses with the same two tags are cheap: the search stays among these.
+    /// In the last case, the needed accesses have two tags. The search tries known tags first.
     #[test]
     fn one_access_or_many_are_found() {
         for (n, classes, set, most) in [
@@ -140,7 +141,7 @@ mod tests {
         }
     }
 
-    /// More tags may hide a fault. What is found shows the fault nevertheless.
+    /// Here more tags may hide the fault. The set that is found shows the fault nevertheless.
     #[test]
     fn what_is_found_shows_the_fault_whatever_the_answers() {
         for seed in 1..500_u64 {

@@ -1,4 +1,4 @@
-//! The answers of the command, in memory and in a file.
+//! Records, in memory and in a file, whether the fault shows if a set of accesses keeps its tags.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -7,16 +7,16 @@ use std::path::Path;
 
 use crate::report::{Context, Failure, Result, bail};
 
-/// The known answers. A set of accesses is written as ranges, `0-1249,3000`.
+/// The known answers. A set of access numbers is written as ranges: `0-1249,3000`.
 #[derive(Default)]
 pub(super) struct State {
     known: HashMap<String, bool>,
-    /// `None` if the answers are in memory alone.
+    /// `None` if the answers are only in memory.
     file: Option<File>,
 }
 
 impl State {
-    /// Reads the answers of an earlier search. New answers are added to the file. `identity` identifies the search.
+    /// Reads the answers of the search that has this `identity`. New answers are added to the file.
     pub(super) fn open(path: &Path, identity: &str) -> Result<State> {
         let file = path.display();
         let failed = |error: io::Error| Failure::unusable(format!("cannot use {file}: {error}"));
@@ -25,7 +25,7 @@ impl State {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(failed(error)),
         };
-        // The last line may have been cut off.
+        // An interrupted search may have left an incomplete last line, which is dropped.
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
         let header = format!("tbaa bisect 1 {identity}");
         if whole.is_empty() && !header.starts_with(&text) {
@@ -72,7 +72,6 @@ impl State {
     }
 }
 
-/// Writes ascending numbers as ranges.
 fn ranges(set: &[usize]) -> String {
     let chunks = set.chunk_by(|a, b| a + 1 == *b).map(|chunk| match chunk {
         [one] => one.to_string(),
@@ -85,7 +84,8 @@ fn ranges(set: &[usize]) -> String {
 mod tests {
     use super::{State, ranges};
 
-    /// A file whose first line was cut off is begun again; any other file is left alone.
+    /// A file that holds only a beginning of the header is begun again. Other files are not
+    /// changed.
     #[test]
     fn another_file_is_not_overwritten() {
         let file = std::env::temp_dir().join(format!("tbaa-state-{}", std::process::id()));

@@ -1,4 +1,5 @@
-//! Advice on how to keep stores and calls from blocking a load, in terms of its source language.
+//! Advice on how to change the source to remove the blockers of a load. These are the stores and
+//! calls that stop LLVM from reusing or moving the load.
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted, sets_errno};
 use tbaa_ir::{DebugInfo, Def, Parameter};
@@ -10,11 +11,11 @@ use crate::printable::{function_name, printable};
 enum Language {
     C,
     Cpp,
-    /// Another front end wrote the metadata: the advice is for its author.
+    /// Another language, or unknown. The advice is for the author of the front end.
     Other,
 }
 
-/// Advice on byte types that clang 22 does not tag as `char`. It tags `std::byte`, `uint8_t` and C's enums so.
+/// Advice on byte types that clang 22 does not tag as `char`, unlike `uint8_t` and C's enums.
 pub(super) const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
                      unsigned char in C++, _BitInt(8) in both. If the byte is the one member of a \
                      struct, assign the member, not the struct";
@@ -25,15 +26,15 @@ pub(super) struct Advisor<'a> {
     language: Language,
 }
 
-/// The ways to remove all blockers of a load, other than to copy its value.
+/// The ways to remove all blockers of a load besides copying the loaded value.
 pub(super) struct Means {
-    /// True if parameters can be declared `restrict`.
+    /// True if `restrict` on parameters, with advice on calls, removes all blockers.
     restrict: bool,
-    /// True if another byte type can be used.
+    /// True if another byte type, with advice on calls, removes all blockers.
     bytes: bool,
-    /// True if attributes of the called functions are worth advice.
+    /// True if advice on calls is given: function attributes, or a flag for `errno`.
     calls: bool,
-    /// A global variable that could be `static`.
+    /// The global variable that is loaded, if `static` may remove all blockers.
     statics: Option<String>,
 }
 
@@ -47,7 +48,6 @@ impl<'a> Advisor<'a> {
         Advisor { judge, debug, language }
     }
 
-    /// Returns the ways to remove every blocker of a load, other than to copy its value.
     pub(super) fn means(&self, function: &Judged<'a>, blocked: &Blocked) -> Means {
         let of_call = |blocker: &Blocker| match blocker.cause {
             Cause::Call | Cause::NoReturn { .. } => self.pure(function, blocker).is_some(),
@@ -70,14 +70,14 @@ impl<'a> Advisor<'a> {
         Means { restrict, bytes, calls: restrict || bytes, statics }
     }
 
-    /// Returns the function that a blocker calls, if it could be declared pure.
+    /// Returns the name of a blocker's callee, if the callee could be declared `pure`.
     fn pure(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         let (body, inst) = (&function.body.function, function.body.inst(blocker.event)?);
         let name = source_name(body.call(inst).filter(|_| function.body.may_be_pure(inst))?.callee);
         (self.language != Language::Other && !name.is_empty()).then_some(name)
     }
 
-    /// Returns advice that removes this blocker, by a copy or by other means; `None` if none is needed.
+    /// Returns advice on how to remove a blocker; `None` for [`Cause::Register`], which needs none.
     pub(super) fn of(
         &self,
         function: &Judged<'a>,
@@ -161,7 +161,7 @@ impl<'a> Advisor<'a> {
     }
 
     /// Returns the global variable that a load reads, if this module defines it and other modules
-    /// can name it. If no other can, LLVM knows all uses of the variable.
+    /// can name it. If no other module can name a variable, LLVM knows all its uses.
     ///
     /// LLVM: `GlobalsAAResult`.
     fn global(&self, function: &Judged<'a>, load: Event) -> Option<String> {
@@ -178,7 +178,7 @@ impl<'a> Advisor<'a> {
         function.body.function.call(inst).map(|call| call.callee)
     }
 
-    /// Returns the advice that works for every pointer.
+    /// Returns advice that does not depend on the blocker: in most cases to copy the loaded value.
     fn copy(&self, blocked: &Blocked) -> String {
         if let Wanted::Vectorise(it) = &blocked.wanted
             && !it.is_fixed
@@ -219,14 +219,14 @@ impl<'a> Advisor<'a> {
         }
     }
 
-    /// Returns whether a function is a part of a coroutine. Its parameter is the coroutine's frame.
-    /// LLVM: `CoroCloner`.
+    /// Returns whether a function is part of a coroutine. Its parameter is then the coroutine's
+    /// frame. LLVM: `CoroCloner`.
     fn is_of_coroutine(&self, function: &Judged<'a>) -> bool {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or_default();
         [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))
     }
 
-    /// Returns the advice to declare a parameter `restrict`, if that separates a load from its blocker.
+    /// Returns advice to declare a parameter `restrict`, if that separates blocker and load.
     fn parameter(&self, function: &Judged<'a>, blocker: &Blocker) -> Option<String> {
         if self.is_of_coroutine(function) {
             return None;
@@ -259,7 +259,7 @@ impl<'a> Advisor<'a> {
     }
 }
 
-/// Returns a function's name as its declaration has it, without parameters.
+/// Returns a function's name in the source, without the parameters that demangling appends.
 fn source_name(callee: &[u8]) -> String {
     let name = function_name(callee);
     let end = name.find('(').filter(|_| callee.starts_with(b"_Z"));

@@ -1,4 +1,4 @@
-//! `tbaa blocks`: which stores and calls stop LLVM from reusing or hoisting loads.
+//! `tbaa blocks`: finds stores and calls (blockers) that stop LLVM from reusing or hoisting loads.
 
 mod advice;
 mod profile;
@@ -105,7 +105,7 @@ pub(crate) enum BlocksFormat {
     Yaml,
 }
 
-/// Returns why LLVM cannot be asked, and what to do.
+/// Returns a message that says why LLVM's opt gives no answer, and what to do.
 fn not_asked(error: &AskError) -> String {
     match error {
         AskError::NotRun(program, error) => cannot_run(program, error, "name LLVM's opt by --opt"),
@@ -154,7 +154,7 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
         let function = wanted.function(module).filter(|_| is_of_function);
         let name = function.and_then(|function| module.functions().nth(function as usize));
         let (text, accesses) = (input.text().to_vec(), module.instructions().len());
-        // LLVM prints new numbers of lines and of nodes, but keeps the order of the accesses.
+        // The text from opt has other line and node numbers, but the same order of accesses.
         wanted = wanted.by_access(module);
         let is_cut = name.is_some();
         let text = name.map_or(text.clone(), |name| opt.cut(text, name));
@@ -244,7 +244,8 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Sorts the hottest loads first; among equals, those in loops that tags alone could unblock, then the deepest.
+/// Sorts the hottest loads first. Among equally hot loads, those come first that are in a loop and
+/// whose blockers tags alone could remove, then those in the most loops.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
@@ -252,7 +253,6 @@ fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     });
 }
 
-/// Returns the loads that are listed, each with its function.
 fn listed_loads<'f, 't>(
     functions: &'f [Judged<'t>],
     is_listed: impl Fn(&&Blocked) -> bool,
@@ -280,13 +280,14 @@ fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     }
 }
 
-/// If there are more blockers than this (some 50 MB), a message says how many are written.
+/// JSON with more blockers than this (some 50 MB) comes with a note that says how many there are.
 const MANY_BLOCKERS: usize = 100_000;
 
 /// A load, and the lines of the source around it, if they can be read.
 pub(super) type LoadInSource = (Row, Vec<SourceLine>);
 
-/// Returns the first `most` groups of blocked loads in the order of [`rank`], and the number of groups.
+/// Groups the blocked loads in the order of [`rank`]. Returns the first load of each of the first
+/// `most` groups, and the number of all groups.
 pub(super) fn blocked_loads(
     input: &Input,
     profile: Option<&Path>,
@@ -337,7 +338,7 @@ fn say_why(module: &Module<'_>, wanted: &Wanted) {
     }
 }
 
-/// Returns whether a name means the instruction `at`, directly or by its tag.
+/// Returns whether `found` is the instruction `at`, or the tag of this instruction.
 fn is(module: &Module<'_>, found: &Found, at: usize) -> bool {
     match found.instruction {
         Some(instruction) => instruction == at,
@@ -345,7 +346,7 @@ fn is(module: &Module<'_>, found: &Found, at: usize) -> bool {
     }
 }
 
-/// The function and the accesses that the command is asked about.
+/// The function and the accesses that the user names. `None` stands for all.
 struct Wanted {
     function: Option<u32>,
     accesses: Option<Vec<Found>>,
@@ -370,7 +371,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Returns the function that contains everything that is wanted, if there is one.
+    /// Returns the named function or that of the first named access, if it has all named accesses.
     fn function(&self, module: &Module<'_>) -> Option<u32> {
         let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
         let accesses = || self.accesses.iter().flatten().map(of);
@@ -403,7 +404,8 @@ impl Wanted {
         })
     }
 
-    /// Returns whether an event is wanted. A call has no name, so it is wanted unless accesses are named.
+    /// Returns whether an event is wanted. A call that is not an access has no name, so it is
+    /// wanted unless the user names accesses.
     fn has_event(&self, module: &Module<'_>, event: Event) -> bool {
         event.access().map_or(!self.is_access(), |access| self.has_load(module, access))
     }

@@ -1,4 +1,4 @@
-//! Finds the accesses that run most often, by the counts that clang puts into a module or by the samples of `perf`.
+//! Finds the accesses that run most often, by the counts in a module or by the samples of `perf`.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ use crate::output::{counted, percent};
 use crate::printable::printable_path;
 use crate::report::{Result, bail, note};
 
-/// The number of times that an access ran.
+/// How often an access ran.
 #[derive(Serialize)]
 pub(super) struct Heat {
     /// The number of runs of the access, or of samples at its line.
@@ -26,7 +26,7 @@ pub(super) struct Heat {
     pub(super) words: String,
 }
 
-/// The numbers of times that the accesses of a module ran.
+/// How often each access of a module ran.
 #[derive(Default)]
 pub(super) struct Profile {
     /// The counts, by index into the module's instructions.
@@ -36,7 +36,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Reads the output of `perf script` or, without it, asks `opt` about the counts that the module has.
+    /// Reads the output of `perf script` or, without it, asks `opt` for the module's counts.
     pub(super) fn of(
         script: Option<&Path>,
         opt: &str,
@@ -45,7 +45,8 @@ impl Profile {
         debug: &DebugInfo<'_>,
     ) -> Result<Profile> {
         let Some(path) = script else { return Ok(Profile::by_block(opt, judge, functions)) };
-        // An access has the samples at its line, except those in other functions that have the line too (inlined).
+        // An access has the samples at its line, except those in other functions that also contain
+        // the line, by inlining.
         let mut start = [0; 8];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
         if read.is_ok() && start == *b"PERFILE2" {
@@ -93,7 +94,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Returns the number of times that an access ran; `None` if no profile has it.
+    /// Returns how often an access ran; `None` if the profile does not count it.
     pub(super) fn heat(&self, access: usize) -> Option<Heat> {
         let count = *self.counts.get(&access)?;
         let words = match (count, self.samples) {
@@ -111,7 +112,7 @@ impl Profile {
         Reverse(count.copied().unwrap_or_default())
     }
 
-    /// Sorts the hottest functions first, and their hottest loads. Without a profile the order does not change.
+    /// Sorts the functions, and the loads in each: the hottest come first.
     pub(super) fn sort(&self, functions: &mut [Judged<'_>]) {
         for function in functions.iter_mut() {
             function.loads.sort_by_key(|load| self.coldness(load));
@@ -125,7 +126,7 @@ impl Profile {
         self.counts.is_empty()
     }
 
-    /// Takes the counts from LLVM, which derives those of a block from the counts and weights of `!prof`.
+    /// Takes the counts of the blocks from LLVM, which computes them from `!prof`.
     fn by_block(opt: &str, judge: &Judge<'_>, functions: &[Judged<'_>]) -> Profile {
         let (mut profile, text) = (Profile::default(), judge.module.text());
         if memchr::memmem::find(text, b"!\"function_entry_count\"").is_none() {

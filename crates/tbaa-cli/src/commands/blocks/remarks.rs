@@ -14,7 +14,7 @@ use crate::render::Source;
 /// The largest number of stores and calls that a record lists for one load.
 const LISTED: usize = 8;
 
-/// Returns a record's name. For loads these are the names that LLVM's GVN and LICM use; the others are ours.
+/// Returns a record's name: for loads the name that LLVM's GVN or LICM uses, otherwise a new name.
 fn name(could: Could) -> &'static str {
     match could {
         Could::Hoist => "LoadWithLoopInvariantAddressInvalidated",
@@ -87,7 +87,7 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
     sarif::log(rules.map(|(of, text)| rule(name(of), text)).into(), results, out)
 }
 
-/// Returns a text for each blocker, and for the number of those that are not listed.
+/// Returns a text for each of the first [`LISTED`] blockers, and one that counts the others.
 fn blockers(row: &Row) -> Vec<String> {
     let named = row.blockers.iter().take(LISTED).map(|blocker| match &blocker.place.source {
         Some(source) => format!("{} at {source} ({})", blocker.place.what, blocker.why),
@@ -137,7 +137,7 @@ pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a YAML scalar in single quotes. Only the quote itself is escaped there: it is doubled.
+/// Returns a YAML scalar in single quotes, in which each single quote of the text is doubled.
 fn quoted(text: &str) -> String {
     format!("'{}'", printable(text).replace('\'', "''"))
 }

@@ -1,4 +1,5 @@
-//! Makes the rows that `tbaa blocks` prints, and their text.
+//! Describes loads and their blockers: the stores and calls that stop LLVM from reusing or moving a
+//! load.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -22,10 +23,10 @@ use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 
-/// The largest number of accesses that one entry lists.
+/// The largest number of accesses in each list of an entry.
 const SHOWN: usize = 3;
 
-/// The largest number of pointers that are followed to distinguish objects.
+/// The largest number of pointers that [`Shown::object`] follows.
 const OBJECT_DEPTH: usize = 8;
 
 pub(super) struct Shown<'a> {
@@ -42,15 +43,15 @@ pub(super) struct Shown<'a> {
     told: Cell<bool>,
 }
 
-/// A load in `--format json`.
+/// A load, store or loop that LLVM could optimise, in the form of `--format json`.
 #[derive(Serialize)]
 pub(crate) struct Row {
     pub(super) function: String,
     pub(super) load: ShownEvent,
     pub(super) could: Could,
-    /// The accesses whose value could be reused, one on each path.
+    /// The accesses whose value the load could reuse, one on each path.
     of: Vec<ShownEvent>,
-    /// The block that begins the loop.
+    /// The label of the header block of the loop that the optimisation concerns, if any.
     header: Option<String>,
     /// The line of the source at which the loop begins.
     #[serde(rename = "loop")]
@@ -61,9 +62,9 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
-    /// The result for the load when LLVM is told that the blamed accesses are to other memory.
+    /// LLVM's result if the blockers access other memory; `None` if LLVM was not asked.
     outcome: Option<Proved>,
-    /// The state of the loop in LLVM's output for the unmodified module, and LLVM's remark.
+    /// For a loop: its state in LLVM's output for the unmodified module, and LLVM's remark.
     #[serde(skip)]
     vectors: Option<(Vectors, Option<String>)>,
     /// True if the blockers change nothing, and block only because they may not return.
@@ -86,7 +87,7 @@ impl Row {
     }
 }
 
-/// The change that LLVM could make to a load or, with [`Sink`](Could::Sink), to a store.
+/// The optimisation that is blocked: of a load, of a store (`Sink`) or of a loop (`Vectorise`).
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Could {
@@ -103,7 +104,7 @@ pub(super) enum Could {
 pub(super) enum Proved {
     /// LLVM removes or moves the load in the unmodified module.
     Anyhow,
-    /// LLVM's result for the load if the blamed accesses are to other memory.
+    /// LLVM's result for the load if the blockers access other memory.
     Load(Outcome),
     Loop(Vectors),
 }
@@ -145,15 +146,15 @@ pub(super) struct BlockerRow {
 
 #[derive(Serialize)]
 pub(super) struct ShownEvent {
-    /// The name of the access, such as `@f:2`; `None` for a call.
+    /// The name of the access, such as `@f:2`; `None` for a call that is no access.
     access: Option<String>,
-    /// The verb, and the meaning of the tag.
+    /// The operation and the meaning of the tag, such as `store long`, or `call of @f`.
     pub(super) what: String,
-    /// The meaning of the tag alone; empty for a call.
+    /// The meaning of the tag, or the type if there is no tag; empty for a call that is no access.
     #[serde(skip)]
     pub(super) of: String,
     tag: Option<String>,
-    /// The place in the source, such as `f.c:14`.
+    /// File and line in the source, such as `f.c:14`.
     pub(super) source: Option<String>,
     #[serde(skip)]
     pub(super) at: Option<Location>,
@@ -254,7 +255,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Prints a function's loads, each with its blockers. If `is_all`, it omits a function without loads.
+    /// Prints the given loads of a function. If `is_all`, omits a function without such loads.
     pub(super) fn text(
         &self,
         function: &Judged<'_>,
@@ -286,7 +287,7 @@ impl<'a> Shown<'a> {
         writeln!(out)
     }
 
-    /// Prints the first loads of a list, and the main blockers. Loads of one object with equal blockers are one entry.
+    /// Prints the first `top` [`groups`](Self::groups) of loads, and the most frequent blockers.
     pub(super) fn ranked(
         &self,
         loads: &[InFunction<'_, '_>],
@@ -315,7 +316,7 @@ impl<'a> Shown<'a> {
             self.one(function, blocked, &group[1..], SHOWN, out)?;
             writeln!(out)?;
         }
-        // Counts, by place and by tag, how many loads in loops are blocked, and how many in all.
+        // Count the blocked loads, in loops and in all, for each blocker and for each `what`.
         let (mut by_place, mut by_tag) = (BTreeMap::new(), BTreeMap::new());
         let count = |counts: &mut BTreeMap<_, (usize, usize)>, key, blocked: &Blocked| {
             let (in_loops, all) = counts.entry(key).or_default();
@@ -346,7 +347,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// Returns the object of an access in words of the source: its parameter or variable, and the fields on the way.
+    /// Returns a text with the loads that gave an access's pointer, and the first pointer.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
@@ -373,7 +374,7 @@ impl<'a> Shown<'a> {
         path
     }
 
-    /// Groups the loads of the same member of an object that have the same blockers, in the order of the list.
+    /// Groups the loads of the same member of an object that have the same blockers.
     pub(super) fn groups<'f, 't>(
         &self,
         loads: &[InFunction<'f, 't>],
@@ -508,7 +509,7 @@ impl<'a> Shown<'a> {
         let offset = self.judge.offset(body, event);
         let at = self.debug.location_near(offset);
         let source = at.as_ref().map(|at| self.sources.place(at));
-        // The text that LLVM printed for --prove has other offsets.
+        // With `--prove`, offsets are into a text that the user does not have.
         let offset = self.sample.is_none().then_some(offset);
         let inst = body.inst(event);
         let opcode = inst.map_or(Opcode::Other, |inst| inst.opcode);
@@ -551,7 +552,7 @@ impl<'a> Shown<'a> {
         is_base.then(|| printable(self.names.ty(tag.base)))
     }
 
-    /// Returns a text that says which of the two accesses is tagged as `char`, and why.
+    /// Returns why the blocker, or else the load, is tagged `char` but accesses a wider type.
     fn why_char(&self, blocker: &Blocker) -> String {
         let both = [("", blocker.event.access()), ("of the load: ", blocker.load.access())];
         let mut origins = both.into_iter().filter_map(|(whose, index)| {
@@ -659,7 +660,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Counts the loads of a list. Also returns a text that counts its stores and loops.
+/// Counts the loads of a list. Also returns a text that counts the list's stores and loops.
 fn others<'f, 't: 'f>(
     before: &str,
     loads: impl Iterator<Item = InFunction<'f, 't>>,
@@ -683,7 +684,7 @@ fn others<'f, 't: 'f>(
     (kept, stores + &words(loops.len(), &one, &many))
 }
 
-/// Prints how many loads LLVM was asked about, and how many of them it removes.
+/// Prints how many loads LLVM was asked about, and how many of these it removes or hoists.
 pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io::Result<()> {
     let Figures { blamed, asked, gone, tried, gone_of_tried, found, missed, .. } = figures;
     let (loads, share) = (counted(*blamed, "load"), percent(*gone as u64, *asked as u64));
@@ -705,10 +706,10 @@ pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io:
 const IN_USE: &str = ", but these may use that memory:";
 const UNCHANGED: &str = ": nothing in between may change it";
 
-/// A call that changes nothing, but may not return.
+/// The cause of a blocker that changes nothing, but may not return.
 const IDLE: Cause = Cause::NoReturn { writes: false };
 
-/// Returns `call of @f`. For LLVM's own copies, `f` is the C function, such as `memcpy`.
+/// Returns `call of @f`, `call of memcpy` for `llvm.memcpy`, or `call through a pointer`.
 fn call_of(callee: &[u8]) -> String {
     let of_llvm = callee.strip_prefix(b"llvm.").unwrap_or_default();
     let copies = ["memcpy", "memmove", "memset"];

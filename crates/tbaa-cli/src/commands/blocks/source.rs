@@ -14,10 +14,10 @@ use crate::sources::Sources;
 
 /// The number of unremarked lines shown before and after each line with remarks.
 const AROUND: u32 = 1;
-/// The number of places that a note lists. The rest are only counted.
+/// The largest number of blockers that a note lists. The others are counted.
 const SHOWN: usize = 4;
 
-/// A line of the source, with the number of loads that it repeats and of loads that it blocks.
+/// A source line, the number of blocked loads on it, and the number of loads that it blocks.
 #[derive(Serialize)]
 pub(crate) struct SourceLine {
     file: String,
@@ -34,10 +34,9 @@ struct Said {
     notes: IndexSet<String>,
 }
 
-/// The remarks on each line that has some.
 type Lines = BTreeMap<u32, Said>;
 
-/// Returns the lines with remarks of each file, in the order in which the files come up.
+/// Returns the lines with remarks of each file, in the order in which `rows` name the files.
 fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)> {
     let mut files: Vec<(&Location, Lines)> = Vec::new();
     let mut said = |at: &'r Location, add: &mut dyn FnMut(&mut Said)| {
@@ -81,7 +80,7 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
     files
 }
 
-/// Returns the lines that block a load. Lines in the load's own file are named without the file.
+/// Names the lines of a load's blockers, without the file if that is the file of the load.
 fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
     let name = |row: &BlockerRow| match &row.place.source {
         Some(source) => short(source, at, sources),
@@ -91,7 +90,7 @@ fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
     listed(names.into_iter(), SHOWN, " or ", " or ")
 }
 
-/// Returns `line 7` if the place `source` is in the same file as `at`, otherwise `source` itself.
+/// Returns `line 7` if `source`, such as `f.c:7`, is in the file of `at`, otherwise `source`.
 fn short(source: &str, at: &Location, sources: &Sources) -> String {
     let line = source.strip_prefix(&sources.name(at)).and_then(|rest| rest.strip_prefix(':'));
     line.map_or_else(|| source.to_owned(), |line| format!("line {line}"))
@@ -164,9 +163,9 @@ fn write_file(
     Ok(())
 }
 
-/// Returns the lines of a load and of what blocks it, each with the lines around it.
+/// Returns the source lines of a load and of its blockers, each with the lines around it.
 pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
-    /// The largest number of lines printed for one load.
+    /// The largest number of lines that are returned.
     const MOST: usize = 16;
     let files = by_file(std::slice::from_ref(row), &shown.sources);
     let mut all = Vec::new();

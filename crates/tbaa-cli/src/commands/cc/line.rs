@@ -44,7 +44,7 @@ const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer 
     -isysroot -isystem -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics \
     -target -u -x -z --include --language --output --param --sysroot";
 
-/// Flags of the preprocessor and of warnings. Some have their value joined to them.
+/// The beginnings of flags that only clang's front end uses. A value may follow in the same word.
 const FRONT: &str = "-A -D -F -I -MF -MJ -MQ -MT -U -W -Xpreprocessor -ansi -cxx-isystem -idirafter -imacros \
     -imultilib -include -include-pch -iprefix -iquote -isystem -iwithprefix -iwithprefixbefore \
     -pedantic -std -trigraphs";
@@ -56,7 +56,7 @@ const DEPENDENCIES: &str = "-M -MM -MD -MMD -MP -MG -MV";
 const NO_CODE: &str = "-E -M -MM -fsyntax-only --analyze --precompile --version --help -help -### -dumpmachine \
     -dumpversion -emit-ast -cc1 -cc1as -emit-pch";
 
-/// Source: `clang/include/clang/Basic/Sanitizers.def`.
+/// Sanitizers that conflict with the checks. Source: `clang/include/clang/Basic/Sanitizers.def`.
 const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kernel-address kernel-hwaddress \
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 
@@ -65,7 +65,7 @@ fn is_among(flag: &OsStr, list: &str) -> bool {
 }
 
 impl Line {
-    /// Parses a command line. `@file` is replaced by the contents of the file.
+    /// Parses a command line. `@file` is replaced by the contents of the file, if it can be read.
     pub(super) fn read(arguments: &[OsString]) -> Result<Line> {
         let arguments = expand(arguments, 0)?;
         let mut line = Line { words: Vec::new(), task: Task::Link, output: None };
@@ -143,8 +143,8 @@ impl Line {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
-    /// Returns the first flag that conflicts with the checks: a sanitizer whose shadow memory or
-    /// library overlaps with the runtime's, or a flag that puts bytes before functions.
+    /// Returns a flag that conflicts with the checks of tags: a sanitizer whose memory or library
+    /// overlaps with theirs, or else a flag that puts bytes before functions.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -180,7 +180,6 @@ impl Line {
         last.unwrap_or(true)
     }
 
-    /// Returns all flags, each with its value.
     pub(super) fn flags(&self) -> impl DoubleEndedIterator<Item = &[OsString]> {
         self.words.iter().filter_map(|word| match word {
             Word::Flag(words) => Some(&words[..]),
@@ -222,7 +221,7 @@ fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
     Ok(all)
 }
 
-/// Splits the text of a response file into words, with quotes and backslashes as in a shell.
+/// Splits a response file into words. A backslash escapes the next character, even in quotes.
 ///
 /// LLVM: `cl::TokenizeGNUCommandLine`.
 fn words(text: &str) -> Vec<OsString> {

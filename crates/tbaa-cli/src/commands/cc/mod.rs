@@ -44,7 +44,7 @@ pub(crate) struct Cc {
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// Clang's exit status, which is returned as this program's.
+/// The exit status of clang or of the compiled program, which this program returns as its own.
 pub(crate) type Status = u8;
 
 pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
     }
 }
 
-/// Returns why an input gets no checks, if it is of a kind that could have had some.
+/// Returns why an input is compiled without checks; `None` for an input such as an object.
 fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     let extension = Path::new(path).extension().and_then(OsStr::to_str)?;
     match extension {
@@ -117,8 +117,8 @@ const NO_ALIASING: &str = "-fno-strict-aliasing";
 const BY: &str = "--by";
 
 /// Returns this program's arguments. A compiler launcher's call `tbaa /usr/bin/clang++ -c a.cc`
-/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. For GCC, clang runs instead, for the target in
-/// the name: `x86_64-linux-gnu-gcc-12`.
+/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. Instead of GCC or `cc`, the default clang
+/// runs, for the target in the compiler's name: `x86_64-linux-gnu-gcc-12`.
 pub(crate) fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
@@ -174,7 +174,7 @@ fn finish(command: &mut Command) -> Result<Status> {
     Ok(code(status))
 }
 
-/// Returns a program's exit status, or as a shell does 128 plus the signal that ended it.
+/// Returns a program's exit status, or 128 plus the number of the signal that ended it.
 fn code(status: ExitStatus) -> Status {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
@@ -247,7 +247,7 @@ impl Job<'_> {
         to: &Path,
         named: &Path,
     ) -> Result<Status> {
-        // Clang derives the names of other output files from this name.
+        // Clang derives the names of other output files from the name of `text`.
         let stem = source.file_stem().filter(|stem| *stem != "-").unwrap_or(OsStr::new("module"));
         let text = self.folder.file(&format!("{}.ll", stem.display()));
         let mut front = self.front(source, language, &text, named);
@@ -273,7 +273,7 @@ impl Job<'_> {
         Ok(status)
     }
 
-    /// Moves the files of `-save-temps` to the names that one single run of clang would use.
+    /// Moves the files of `-save-temps` to the names that a single run of clang would use.
     fn name_temporaries(&self, text: &Path, to: &Path, named: &Path) {
         let is_beside = self.line.has("-save-temps=obj") || self.line.has("--save-temps=obj");
         let folder = |of: &Path| {
@@ -304,7 +304,6 @@ impl Job<'_> {
         [level.then_some("-O1"), lines, old.then_some("-gdwarf-4")].into_iter().flatten()
     }
 
-    /// Returns the flags except those in `skipped`, each with its value.
     fn flags_but(&self, skipped: &[&str]) -> impl Iterator<Item = &[OsString]> {
         self.line.flags().filter(move |flag| !skipped.iter().any(|skipped| flag[0] == *skipped))
     }
@@ -363,7 +362,7 @@ impl Job<'_> {
             let folder = self.line.output.as_deref().and_then(Path::parent);
             let prefix = folder.unwrap_or(Path::new("")).join(self.prefix());
             command.arg("-c");
-            // Clang 17 and later know `-dumpdir`. Older ones name these files after the object.
+            // Clang 17 and later know `-dumpdir`. Older ones name extra files after the object.
             if self.driver.version() >= 17 {
                 command.arg("-dumpdir").arg(prefix);
             }
@@ -379,8 +378,8 @@ impl Job<'_> {
         let why = match checked {
             Ok(checked) => {
                 fs::write(file, checked.text)?;
-                // A configure script that tries this flag takes any output for a refusal, so print
-                // nothing if the module has no memory access.
+                // A configure script that tries `-fno-strict-aliasing` takes any output for a
+                // refusal, so print nothing if there is nothing to check in the module.
                 let is_told = has_no_tags && checked.calls > 0;
                 is_told.then(|| format!("{NO_ALIASING} leaves out all tags"))
             }
@@ -430,7 +429,7 @@ impl Job<'_> {
     }
 }
 
-/// Returns the flags that link the runtime, for a clang that links with these `arguments`.
+/// Returns the flags that link the runtime of the checks, for a clang that links with `arguments`.
 pub(super) fn runtime(
     arguments: &[OsString],
     folder: &Folder,

@@ -28,7 +28,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Creates a step. With a module, the command lacks the module and the output.
+    /// Creates a step. If there is a module, `command` does not yet name the module and the output.
     pub(super) fn of(command: &Command, module: Option<&Path>, output: &Path) -> Result<Step> {
         let text = |text: &OsStr| text.to_string_lossy().into_owned();
         Ok(Step {
@@ -81,7 +81,7 @@ impl Recording {
         Ok(file)
     }
 
-    /// Returns a path for the object of a source that is compiled and linked in one command.
+    /// Creates the file for the object of a source that is compiled and linked in one command.
     pub(super) fn object(&self, source: &Path) -> Result<PathBuf> {
         self.fresh(source.file_stem().unwrap_or(OsStr::new("module")), "o")
     }
@@ -89,7 +89,7 @@ impl Recording {
     pub(super) fn add(&self, step: &Step) -> Result {
         let mut line = serde_json::to_vec(step).map_err(Failure::unusable)?;
         line.push(b'\n');
-        // Write the line at once, so that compilers running in parallel do not mix their lines.
+        // Write the line in one call, so that compilers running in parallel do not mix their lines.
         OpenOptions::new()
             .create(true)
             .append(true)

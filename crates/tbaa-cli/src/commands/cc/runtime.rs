@@ -11,7 +11,8 @@ use crate::report::{Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
-/// Returns the flags that link the runtime: the shared library, or with `-static` the archive.
+/// Returns the flags that link the runtime: the shared library or, with `-static`, an object made
+/// of the archive. Returns none for other targets, or with flags such as `-nostdlib`.
 pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>> {
     let is_own = line.is_supported_target();
     if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
@@ -42,8 +43,8 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
         }
         bail!("{} cannot make the library for -static", command.get_program().display())
     };
-    // A program has only one `malloc`, and a static C library's cannot be renamed. So make the
-    // runtime's versions local: instrumented code reports its allocations itself.
+    // A program has only one `malloc`, and that of a static C library cannot be renamed. So make
+    // the runtime's `malloc` and the like local: instrumented code reports its allocations itself.
     let [archive, whole, own] = ["witness.a", "whole.o", "witness.o"].map(|name| folder.file(name));
     let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));
@@ -68,7 +69,7 @@ pub(super) fn include() -> Vec<OsString> {
     found.map(|folder| vec!["-idirafter".into(), folder.into()]).unwrap_or_default()
 }
 
-/// Finds a runtime file in `$TBAA_WITNESS_LIBRARY`, near this program, or where packages install.
+/// Finds a runtime file in `$TBAA_WITNESS_LIBRARY`, near this program, or in the system's folders.
 fn find(name: &str) -> Result<PathBuf> {
     let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
     let program = std::env::current_exe().ok();

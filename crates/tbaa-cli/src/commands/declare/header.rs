@@ -12,7 +12,7 @@ use crate::printable::{printable, printable_path};
 use crate::report::{Context, Failure, Result, note, warn};
 use crate::tools::{self, cannot_run, command_of};
 
-/// Declares the header's records. Records that clang tags differently are left out.
+/// Declares the header's structs and unions. Leaves out those to which clang gives other tags.
 pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let input = printable_path(&args.input);
     let file = args.input.canonicalize().context(format_args!("cannot read {input}"))?;
@@ -20,7 +20,7 @@ pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
     let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
     // This first run lays out records without the attributes that follow their members, so the
-    // header's assertions about sizes may fail. Ignore its errors: a second run reports real ones.
+    // header's assertions about sizes may fail. Ignore errors: the second run reports real ones.
     let mut first = command(args);
     let all = output_of(args, first.arg("-ferror-limit=0").args(all).arg("-"), &include)?;
     let all = String::from_utf8_lossy(&all.stdout);
@@ -113,7 +113,8 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Compiles accesses to all members. Returns records for which clang's tags differ, with reasons.
+/// Compiles accesses to all members. Returns the records whose tags from clang differ from those of
+/// `types`, and the records that clang rejects, with reasons.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
@@ -141,9 +142,9 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// Returns clang's output for the header followed by `lines`, each about the record that it is
-/// paired with. Lines that clang rejects are removed, for example about a struct inside a function.
-/// Their records are returned too, with the reason.
+/// Returns clang's output for the header and `lines`, pairs of a record's name and C text. If clang
+/// rejects a line, for example about a struct inside a function, all lines of the record are
+/// removed. Also returns these records, with the reasons.
 fn answer(
     args: &Declare,
     flags: &[&str],
@@ -163,7 +164,7 @@ fn answer(
         for said in String::from_utf8_lossy(&output.stderr).lines() {
             let Some((place, why)) = said.split_once(": error: ") else { continue };
             let number = place.strip_prefix("<stdin>:").and_then(|at| at.split(':').next());
-            // Line numbers count from 1, after the three lines of `C_ONLY` and the `#include` line.
+            // Line 5 is `lines[0]`: the three lines of `C_ONLY` and the `#include` line come first.
             let number = number.and_then(|number| number.parse::<usize>().ok()?.checked_sub(5));
             let Some((name, _)) = number.and_then(|number| lines.get(number)) else { continue };
             if refused.iter().all(|(known, _)| known != name) {
@@ -178,7 +179,7 @@ fn answer(
     }
 }
 
-/// Returns the clang that `--clang` names, or else the one that compiles inputs.
+/// Returns the clang that `--clang` names, or else [`tools::clang`].
 fn clang(args: &Declare) -> OsString {
     args.clang.clone().unwrap_or_else(tools::clang)
 }

@@ -72,7 +72,7 @@ pub(crate) enum PolicyName {
     Rfc,
 }
 
-/// The input's types, with the facts that a spec states about them.
+/// The input's types, and their target and policy. `complete` is false if types were left out.
 struct Loaded {
     types: Declarations,
     target: String,
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome>
     Ok(if complete { super::Outcome::Fine } else { super::Outcome::Found })
 }
 
-/// Prints the output formats that need nodes. Returns false if a path leads nowhere.
+/// Prints the tags of the paths, or LLVM types and TBAA nodes. Returns false if a path is wrong.
 fn lowered(
     args: &Declare,
     mut types: TaggedTypes,
@@ -158,7 +158,6 @@ fn show(graph: &Graph, tag: TagId) -> String {
     format!("tag ({}, {}, {}{size}{immutable})", name(tag.base), name(tag.access), tag.offset)
 }
 
-/// Returns the records with these names, or all records if no name is given.
 fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>> {
     if names.is_empty() {
         return Ok(types.records().collect());
@@ -228,7 +227,8 @@ fn load(args: &Declare) -> Result<Loaded> {
     header::load(args)
 }
 
-/// Returns the target that the arguments name, or else the one of the module text.
+/// Returns the target that `--target` names, or else that of the module text, or else the host.
+/// Also returns the target's name, or its data layout if no preset has it.
 fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
     let named = |name: &str| {
         let preset = Target::by_name(name);

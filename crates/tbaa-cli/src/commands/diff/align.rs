@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// The largest product of the lists' lengths for an exact result. Above it, fewer may be matched.
+/// The largest product of the lists' lengths for which the longest result is guaranteed.
 const EXACT: usize = 1 << 24;
 
 /// Returns pairs of indices at which the two lists have equal items, ascending in both.

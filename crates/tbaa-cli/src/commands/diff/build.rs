@@ -9,7 +9,7 @@ use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
 
-/// The properties of an access besides its tag. Matched accesses have equal keys.
+/// An access's opcode and type, or `None` and the name of a spec's tag. Equal keys are matched.
 pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 
 /// A load, store or other access of a module, or a tag of a spec.
@@ -22,7 +22,6 @@ pub(super) struct BuildAccess<'a> {
     instruction: Option<&'a Instruction>,
 }
 
-/// A function and its memory accesses.
 pub(super) struct Function<'a> {
     /// The name by which the functions of two builds are matched.
     pub(super) symbol: &'a [u8],
@@ -74,7 +73,7 @@ impl<'a> Build<'a> {
         printable(self.names.tag(tag))
     }
 
-    /// Returns the line of an access in the program's source, or else in the assembly text.
+    /// Returns an access's line in the source or in the assembly text, or the name of a spec's tag.
     pub(super) fn place(&self, access: &BuildAccess<'_>) -> String {
         let Some(instruction) = access.instruction else { return printable(access.key.1) };
         let (debug, offset) = (self.debug.as_ref(), instruction.offset as usize);

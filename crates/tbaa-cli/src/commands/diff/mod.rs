@@ -160,7 +160,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the sentence about accesses without a counterpart.
+    /// Returns a text that counts the functions and accesses that only one build has.
     fn unmatched(&self) -> String {
         let (counts, mut text) = (&self.counts, String::new());
         for (functions, accesses, side) in [
@@ -177,7 +177,6 @@ impl Found {
     }
 }
 
-/// Prints how many items of a list are not shown.
 fn more(limit: usize, len: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
     match len - shown(limit, len) {
         0 => Ok(()),
@@ -199,7 +198,7 @@ fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Re
         let times = counted(count.pairs, "pair");
         let [in_a, other_in_a] = [first, second].map(|of| format!("{}, {}", of.place, of.a));
         writeln!(out, "  {word} {times}: {in_a}; {other_in_a}")?;
-        // Print the tags of B if they differ.
+        // Print the tags of B if they differ from those of A.
         if !args.without_tags && (first.a != first.b || second.a != second.b) {
             writeln!(out, "         in B: {}; {}", first.b, second.b)?;
         }

@@ -1,4 +1,4 @@
-//! Finds the pairs of accesses in one function on which two builds answer differently.
+//! Finds the pairs of accesses in one function for which two builds give different answers.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) struct Counts {
     pub(super) gained: Count,
 }
 
-/// The number of pairs, and of pairs with a write. Pairs of two reads do not restrict the order.
+/// The number of pairs, and of pairs with a write. Two reads may be reordered whatever their tags.
 #[derive(Serialize, Default, Clone, Copy)]
 pub(super) struct Count {
     pub(super) pairs: u64,
@@ -45,7 +45,7 @@ pub(super) struct Changes {
     pub(super) function: String,
     pub(super) lost: Count,
     pub(super) gained: Count,
-    /// One entry for each combination of tags, most pairs first.
+    /// The pairs that differ, with one entry for each combination of tags; most pairs first.
     pub(super) pairs: Vec<Pair>,
 }
 
@@ -80,7 +80,7 @@ impl SameTags {
         (self.writes.len() + self.reads.len()) as u64
     }
 
-    /// Returns an access of each group, or two of this one if `same`. Writes are preferred.
+    /// Returns an access of each group, or two accesses of `self` if `same`. Writes are preferred.
     fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
         let [a, b] = [self, other].map(|kind| [&kind.writes[..], &kind.reads].concat());
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
@@ -89,7 +89,6 @@ impl SameTags {
 
 type Matched<'a> = (BuildAccess<'a>, BuildAccess<'a>);
 
-/// Compares the functions that both builds have.
 pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> (Counts, Vec<Changes>) {
     let mut of_b: HashMap<&[u8], &Function<'_>> = HashMap::new();
     for function in &b.functions {

@@ -18,7 +18,7 @@ pub(super) struct Tags {
     /// The number of distinct tags in each build.
     pub(super) in_a: usize,
     pub(super) in_b: usize,
-    /// Tags with equal content in both builds, including their types up to the root.
+    /// The number of tags of A with equal content in B, including their types up to the root.
     pub(super) alike: usize,
     pub(super) only_a: Vec<Used>,
     pub(super) only_b: Vec<Used>,
@@ -53,7 +53,7 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     let is_in = |module, tag, other: &HashSet<TagId>| {
         linked.tag(module, tag).is_some_and(|tag| other.contains(&tag))
     };
-    // Maps the description of a tag to the tags that have it, each with its base type.
+    // Maps a description to the tags of B that have it and are not in A, each with its base type.
     let mut rest_b: HashMap<String, Vec<(TagId, String)>> = HashMap::new();
     for &(tag, _) in of_b.iter().filter(|&&(tag, _)| !is_in(1, tag, &in_a)) {
         rest_b.entry(b.meaning(tag)).or_default().push((tag, base(b, tag)));

@@ -1,7 +1,7 @@
 //! Turns the type DAG into boxes with rows, and arrows between them.
 //!
-//! A small graph is drawn in full. In a large one, a box shows only the fields whose types are
-//! aggregates. Scalars that differ only in their names share a box. Unconnected aggregates do too.
+//! In a graph of more than [`SMALL`] types, a box shows only marked fields and fields of aggregate
+//! types. Unmarked scalars with one parent share a box. So do unconnected aggregates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,9 +28,9 @@ const GROUP: usize = 4;
 pub(super) enum DrawnKind {
     Root,
     Scalar,
-    /// A box of scalars under one parent, with a row for each.
+    /// A box of scalars with the same parent, with a row for each.
     Scalars,
-    /// A box of aggregates that have no aggregate field and are no type's field, in a row each.
+    /// A box of aggregates without an aggregate field, which are no type's field. Each has a row.
     Apart,
     Struct,
     /// An aggregate in which some fields share bytes.
@@ -61,7 +61,7 @@ pub(super) struct DrawnType {
     pub(super) marks: Bits,
 }
 
-/// A field, or a scalar in a box of several.
+/// A field, or a type in a box of several.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) offset: Option<u64>,
@@ -119,7 +119,7 @@ impl Dag {
     }
 }
 
-/// Returns the scalars that share a box, by parent: [`GROUP`] or more unmarked ones, none a parent.
+/// Returns by parent the scalars that share a box: at least [`GROUP`], unmarked, no type's parent.
 fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
@@ -139,6 +139,7 @@ fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<
 }
 
 /// Returns the unmarked aggregates that have no aggregate as a field and are no type's field.
+/// Returns none if they are fewer than [`GROUP`].
 fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
     let is_part =
@@ -152,7 +153,7 @@ fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     if all.len() < GROUP { Vec::new() } else { all }
 }
 
-/// Returns the types within `depth` steps of `centre` along fields, and all their parents.
+/// Returns the types within `depth` steps of `centre` along fields, and all their ancestors.
 pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
     let dag = graph.type_dag();
     let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);
@@ -219,12 +220,11 @@ impl DagBuilder<'_> {
         }
     }
 
-    /// Returns the rows of a box of several types.
     fn rows(&self, types: &[TypeId]) -> Vec<Row> {
         types.iter().map(|&ty| Row { text: self.name(ty), ..Row::default() }).collect()
     }
 
-    /// Adds the box of the scalars below `parent`, if they share one.
+    /// Adds the box of the scalars with this `parent`, if they share one, and its arrow.
     fn group(&mut self, parent: TypeId) {
         let Some(members) = self.groups.get(&parent) else { return };
         let rows = self.rows(members);
@@ -261,7 +261,6 @@ impl DagBuilder<'_> {
         }
     }
 
-    /// Adds the rows of an aggregate, and the arrows from them.
     fn fields(&mut self, ty: TypeId, from: usize) {
         let all = fields(self.graph, self.graph.ty(ty));
         let is_scalar = |field: &Field| {
@@ -326,7 +325,7 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
     // The index of the field with the largest end among those visited.
     let mut furthest: Option<usize> = None;
     let mut sorted: Vec<usize> = (0..all.len()).collect();
-    // A root as a field's type occupies no bytes.
+    // A field whose type is a root occupies no bytes.
     sorted.retain(|&at| graph.ty(all[at].0.ty).kind() != TypeKind::Root);
     sorted.sort_by_key(|&at| all[at].0.offset);
     for at in sorted {

@@ -73,7 +73,7 @@ fn edge(edge: &Arrow, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "];")
 }
 
-/// Returns the kind of a type, and its size.
+/// Returns the kind of a type, and its size if known; empty for a box of scalars.
 pub(super) fn note(node: &DrawnType) -> String {
     match (node.kind, node.size) {
         (DrawnKind::Scalars, _) => String::new(),

@@ -1,9 +1,9 @@
 //! Lays out boxes in layers from left to right. The layer of a box, counted from the right, is the
-//! length of the longest path from it. Within a layer, a box is near its neighbours.
+//! length of the longest path from it. Within a layer, a box is near the boxes it is joined to.
 //!
 //! Aggregates are left of scalars. The time is nearly linear in boxes and edges. A layer much
-//! higher than the picture is wide becomes several columns. Columns that do not fit side by side
-//! continue in another band below, as words do in lines.
+//! higher than a square picture of all boxes becomes several columns. Columns that do not fit side
+//! by side continue in another band below, as words do in lines.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const GAP_Y: usize = 14;
 const GAP_X: usize = 70;
 /// Space between two columns of one layer, in pixels.
 const GAP_COLUMN: usize = 24;
-/// The largest width of a big picture, in pixels.
+/// The largest width of the picture of a large graph, in pixels.
 pub(super) const WIDTH: usize = 1570;
 /// Space between two bands, in pixels.
 const GAP_BAND: usize = 50;
@@ -66,7 +66,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     if found.width <= most {
         return found;
     }
-    // Boxes without arrows get a layer of their own: they would enlarge another one.
+    // Boxes without arrows get a layer of their own, because they would enlarge another layer.
     let is_alone = |node: &mut usize| near[*node].is_empty() && !sizes[*node].left;
     let alone = layers[0].extract_if(.., is_alone).collect();
     layers.insert(0, alone);
@@ -113,14 +113,14 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
     }
 }
 
-/// Stacks the layers, the last one leftmost, in bands of at most the width `most`, or of one
-/// column. Scalars start a new band, unless `most` is `usize::MAX`.
+/// Places the layers, the last one leftmost, in bands. A band is at most `most` wide, or is one
+/// column. The boxes after the `left` ones start a new band, unless `most` is `usize::MAX`.
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
     let high =
         |nodes: &[usize]| nodes.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>();
-    // Gaps between columns add width, so the picture becomes wider than high.
+    // With columns this high, the boxes fill a square, and gaps make the picture wider.
     let target = ((area as f64).sqrt() as usize).max(600);
     let mut columns: Vec<(usize, Vec<usize>)> = Vec::new();
     for layer in layers.iter().rev() {
@@ -180,7 +180,7 @@ fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize
     Layout { places, width, height: y.saturating_sub(GAP_BAND) }
 }
 
-/// Moves the boxes of a column towards their neighbours, as far as order and band allow.
+/// Moves the boxes of a column up or down towards their neighbours, as far as order and band allow.
 fn pull(
     column: &[usize],
     sizes: &[Size],
@@ -216,7 +216,7 @@ mod tests {
         (0..count).map(size).collect()
     }
 
-    /// Asserts that no two boxes share a pixel, and that all are inside the picture.
+    /// Asserts that no two boxes overlap or are too near, and that all are inside the picture.
     fn assert_apart(sizes: &[Size], Layout { places, width, height }: &Layout) {
         for (a, (&(x, y), size)) in places.iter().zip(sizes).enumerate() {
             assert!(x + size.width <= *width && y + size.height <= *height, "box {a}");

@@ -20,14 +20,15 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Marks what a tag refers to: under rule `llvm` the types LLVM visits, otherwise all paths.
+    /// Marks the types and fields of a tag: under rule `llvm` those that LLVM visits, otherwise
+    /// those on all paths to the access type, and its ancestors.
     pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
         marks.add_tag(graph, rule, tag, A);
         marks
     }
 
-    /// Marks the paths of an explanation, or if it has none, what both tags refer to.
+    /// Marks the paths of an explanation; without paths, marks both tags as `of_tag` does.
     pub(super) fn of_pair(graph: &Graph, why: &Explanation, a: TagId, b: TagId) -> Marks {
         let mut marks = Marks::default();
         let outer = |side| if side == Side::A { a } else { b };

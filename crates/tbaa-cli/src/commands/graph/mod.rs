@@ -112,7 +112,7 @@ pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<V
 /// The largest number of types that a message lists.
 const LISTED: usize = 8;
 
-/// Finds the types with a name, either the metadata's or the one that other commands print.
+/// Finds the types with a name, as it is or in printable form. Fails if there are none.
 fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     let (graph, names) = (input.graph(), input.names());
     let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(&names, *ty) == name;
@@ -127,7 +127,7 @@ fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     bail!("no type of {file} is called {name:?}; its types are {near}")
 }
 
-/// Finds the tag that a name stands for. Fails if there are several.
+/// Finds the tag that a name stands for. Fails if there are several accesses, or no tag.
 fn one(input: &mut Input, name: &str) -> Result<TagId> {
     let found = input.find(&[name])?;
     match found[0][..] {

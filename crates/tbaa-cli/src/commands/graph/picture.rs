@@ -24,7 +24,7 @@ const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
 pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Write) -> Result<()> {
     let sizes: Vec<Size> = dag.nodes.iter().map(size).collect();
     let edges: Vec<(usize, usize)> = dag.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    // Draw a small graph without bands, because arrows between bands would lead back.
+    // Draw a small graph in one band of columns, because arrows between bands would lead back.
     let most = if dag.omitted.is_some() { WIDTH } else { usize::MAX };
     let Layout { mut places, width, height } = layout(&sizes, &edges, most);
     let top = height_of_head(about.len()) + MARGIN;
@@ -51,7 +51,7 @@ pub(super) fn write(dag: &Dag, title: &str, about: &[String], out: &mut dyn Writ
     writeln!(out, "</g>\n</svg>")
 }
 
-/// Returns the number of columns of a box. A box with arrows leaves room for boxes beside it.
+/// Returns the number of columns of a box. A box of scalars leaves space for boxes beside it.
 fn columns(node: &DrawnType) -> usize {
     let most = match node.kind {
         DrawnKind::Scalars => WIDTH / 3,
@@ -61,7 +61,7 @@ fn columns(node: &DrawnType) -> usize {
     node.rows.len().div_ceil(COLUMN).min(most / row_width(node)).max(1)
 }
 
-/// Returns the width of a column of rows: offset, bar and text.
+/// Returns the width of a column of rows, in pixels: offset, bar and text.
 fn row_width(node: &DrawnType) -> usize {
     let text = |row: &Row| width(&cut(&row.text, NAME)) + width(&brackets(row.array));
     let texts = node.rows.iter().map(text);
@@ -95,7 +95,7 @@ fn arrow(
     let start = (x + sizes[edge.from].width, y + LINE * line.min(lines) + LINE / 2 + PAD / 2);
     let (u, v) = places[edge.to];
     let end = (u, v + LINE / 2 + PAD / 2);
-    // Bend the arrow enough to distinguish arrows that lead back.
+    // Bend the arrow enough to show beside its boxes, even if it leads to the left.
     let bow = (start.0.abs_diff(end.0) / 2).clamp(24, 120);
     let ((x, y), (u, v)) = (start, end);
     let (right, left) = (x + bow, u.saturating_sub(bow));

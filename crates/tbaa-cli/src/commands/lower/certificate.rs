@@ -1,4 +1,4 @@
-//! Prints the result of lowering each original tag (a source): as metadata, a table or JSON.
+//! Prints the result of lowering each original tag (a source) as a table or JSON.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 
-/// Returns the lowered tag of each of a spec's tags, by name.
+/// Returns the name and the lowered tag of each of a spec's tags that has a lowered tag.
 pub(super) fn named(rows: &[(String, TagId)], lowering: &Lowering) -> Vec<(String, TagId)> {
     rows.iter().filter_map(|(name, tag)| Some((name.clone(), lowering.tag(*tag)?))).collect()
 }
@@ -31,7 +31,7 @@ struct Line<'l> {
 struct Document<'l> {
     no_alias: u64,
     lost: u64,
-    /// True if the search limit was reached, so that remaining pairs were assumed to alias.
+    /// True if a search limit was reached. Pairs beyond it are assumed to alias, and not counted.
     unsearched: bool,
     domain: Option<String>,
     scopes: &'l [String],
@@ -41,7 +41,7 @@ struct Document<'l> {
     printed: Option<Printed>,
 }
 
-/// Writes the result for each original tag, and the NoAlias pairs that were lost.
+/// Writes each tag's result, and the pairs for which only the rule, not LLVM, answers NoAlias.
 pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     rows: &[(String, TagId)],
     lowering: &Lowering,

@@ -95,7 +95,7 @@ fn options(args: &Lower) -> Options {
     if args.scopes { options.scopes() } else { options }
 }
 
-/// Returns the option that needs knowledge of clang's tags, if it was given.
+/// Returns `--open-struct` or else `--open` if given: the options that need declared types.
 fn open_option(args: &Lower) -> Option<&'static str> {
     match args.open_struct.is_empty() {
         true => args.open.then_some("--open"),
@@ -141,7 +141,7 @@ fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn 
     }
 }
 
-/// Returns the rule by which a spec's tags are lowered.
+/// Returns `asked`, or else the spec's rule, with `union` in place of `llvm`.
 pub(super) fn rules_of_spec(spec: &Spec, asked: Option<AliasRule>) -> AliasRule {
     asked.unwrap_or(match spec.rules {
         AliasRule::Llvm => AliasRule::Union,
@@ -193,7 +193,7 @@ fn lower_spec(
     certificate(rows, &lowering, &oracle, args.format, Some(printed), out)
 }
 
-/// Returns the records with these names, which other code shares; `None` if there are no names.
+/// Returns the structs and unions with these names (`--open-struct`); `None` if `names` is empty.
 fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared<'t>>, String> {
     if names.is_empty() {
         return Ok(None);
@@ -210,11 +210,11 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
     Ok(Some(Shared::new(types, named)))
 }
 
-/// The number of scopes above which a note is printed. The table in docs/performance.md has what
-/// LLVM's `-O2` takes: little more than with tags for 13 scopes, up to three times for 185.
+/// The number of scopes above which a note is printed. With 13 scopes, LLVM's `-O2` takes little
+/// longer than with tags alone, and with 185 up to three times as long (docs/performance.md).
 const MANY_SCOPES: usize = 64;
 
-/// Prints on standard error how many NoAlias answers were lost.
+/// Prints on standard error how many of the rule's NoAlias pairs LLVM still answers NoAlias.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
     let mut more = "";

@@ -10,7 +10,7 @@ use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
 use crate::printable::printable;
 
-/// Returns a module's tags to lower, each with the access's size if the tag's size is smaller.
+/// Returns the tags to lower: of instructions, `!tbaa.struct` entries and `!llvm.errno.tbaa`.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
@@ -24,7 +24,8 @@ pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     sources
 }
 
-/// Returns an access's tag to lower, with a size if the access is larger or its size is unknown.
+/// Returns an instruction's tag to lower. For a load or store, the tag gets a size as in
+/// [`of_width`], or [`Size::Unknown`] if its type has no known size and is not a scalar.
 fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
@@ -42,7 +43,7 @@ fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruct
     }
 }
 
-/// Returns a tag to lower for an access of `bytes` bytes.
+/// Returns a tag to lower, with the size, if any, that [`Access::of_width`] computes.
 fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     match Access::of_width(graph, tag, bytes).size {
         Some(size) => Source::sized(tag, size),
@@ -61,7 +62,7 @@ struct Definitions<'t> {
 }
 
 impl<'t> Definitions<'t> {
-    /// Adds scopes to those that an instruction has. LLVM handles each scope domain separately.
+    /// Adds scopes to an instruction's list `kind`. LLVM compares each domain's scopes separately.
     fn add_scopes(&mut self, at: usize, kind: &'t str, scopes: &[u32]) -> Result<(), TextError> {
         let scopes: Vec<_> = scopes.iter().map(|number| format!("!{number}")).collect();
         let mut operands = scopes.join(", ");
@@ -71,7 +72,7 @@ impl<'t> Definitions<'t> {
             match std::str::from_utf8(node).ok().and_then(listed) {
                 Some("") => {}
                 Some(there) => operands = format!("{there}, {operands}"),
-                // Keep a list that cannot be parsed. Without our scopes LLVM only knows less.
+                // Keep a list that cannot be parsed. Without the new scopes LLVM only knows less.
                 None => return Ok(()),
             }
         }
@@ -87,7 +88,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines scopes for access classes, and which classes may alias. Returns the scopes' numbers.
+    /// Defines the scopes of [`AccessClasses`], and which may alias. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -101,7 +102,7 @@ impl<'t> Definitions<'t> {
         (0..classes.rows().len() as u32).map(scope).collect()
     }
 
-    /// Defines the domain and the scopes. Returns the scopes' numbers.
+    /// Defines the scopes of a lowering, and their domain. Returns the numbers of the scope nodes.
     fn scopes(&mut self, lowering: &Lowering) -> Result<Vec<u32>, TextError> {
         if lowering.scope_names().is_empty() {
             return Ok(Vec::new());
@@ -115,7 +116,8 @@ impl<'t> Definitions<'t> {
         lowering.scope_names().iter().map(scope).collect()
     }
 
-    /// Defines a `!tbaa.struct` node of lowered tags; `None` if one is missing: a gap is padding.
+    /// Defines a `!tbaa.struct` node with lowered tags. Returns `None` if a tag was not lowered,
+    /// because LLVM takes bytes without an entry for padding.
     fn copy(
         &mut self,
         graph: &Graph,
@@ -151,7 +153,7 @@ fn operands(list: &str) -> Option<&str> {
     inside.chars().all(plain).then_some(inside)
 }
 
-/// Returns the access classes of a module's accesses, except calls.
+/// Groups a module's tagged accesses, except calls, into classes: see [`AccessClasses`].
 pub(super) fn classes(
     module: &Module<'_>,
     sizes: &Sizes,

@@ -82,7 +82,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
         let mask = masks.mask(at);
         let is_immutable = input.graph().tag(tags[at]).is_ok_and(|tag| tag.immutable);
         let immutable = if is_immutable { " is immutable: what it loads stays." } else { "" };
-        // In C, a backslash at the end would join the next line to the comment.
+        // Quote the name: a backslash at its end would continue a comment of C on the next line.
         body += &format!("/// {name:?}{immutable}\n")[usize::from(is_c)..];
         body += &match args.lang {
             Lang::Rust => format!("pub const {id}: Mask = Mask({mask:#x});\n"),
@@ -141,7 +141,7 @@ fn about(masks: &Masks, lost: usize) -> String {
     format!("{accesses}, {bits}: {worth}")
 }
 
-/// Returns a name in capitals, digits and underscores: `*TValue *` is `STAR_TVALUE_STAR`.
+/// Returns a name in capitals, digits and underscores, such as `STAR_TVALUE_STAR` for `*TValue *`.
 fn identifier(name: &str) -> String {
     let spelled = name.replace('*', " STAR ").to_ascii_uppercase();
     let words = spelled.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -149,7 +149,7 @@ fn identifier(name: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("ACCESS_{id}") }
 }
 
-/// Returns an identifier for each name. Colliding ones get a hash of the name, to keep them stable.
+/// Returns an identifier for each name. If several would be equal, each ends in a hash of its name.
 fn identifiers(names: &[String]) -> Vec<String> {
     let plain: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     let mut uses = HashMap::new();

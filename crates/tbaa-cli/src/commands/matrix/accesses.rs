@@ -1,7 +1,7 @@
 //! Prints the tagged accesses of a function, with the answers for their pairs.
 //!
 //! A function with thousands of accesses has millions of pairs, but the answer depends only on the
-//! tags. So each pair of distinct tags is computed once, and counts for all its pairs of accesses.
+//! tags. So each pair of tags is computed once, for all pairs of accesses with these tags.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 
-/// The numbers of accesses and of pairs in a function.
+/// The numbers of a function's accesses, and of the pairs of its tagged accesses.
 #[derive(Default, Serialize)]
 struct Count {
     tagged: u64,
@@ -37,7 +37,7 @@ struct AccessRow {
     tag: usize,
 }
 
-/// The accesses of a function, and the answers for their tags.
+/// The tagged accesses of a function, and the answers for their tags.
 #[derive(Serialize)]
 pub(super) struct Accesses {
     function: String,
@@ -97,7 +97,7 @@ impl Accesses {
         Accesses { function, count, accesses, labels, tags, answers }
     }
 
-    /// Writes the counts, and a line for each access.
+    /// Writes the counts, and a line for each tagged access.
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
         let Count { tagged, untagged, pairs, no_alias, may_alias } = &self.count;
         let (accesses, percent) = (counted(*tagged, "tagged access"), percent(*no_alias, *pairs));

@@ -145,7 +145,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns the functions of a module, or only the one with the given name.
+/// Returns the names and accesses of all functions with accesses, or only of the function `name`.
 fn functions<'m>(
     input: &Input,
     module: &'m Module<'m>,
@@ -157,7 +157,7 @@ fn functions<'m>(
     Ok(all.into_iter().filter(move |(_, all)| is_wanted(all[0].function)))
 }
 
-/// Returns the accesses of the function with the given name.
+/// Returns the tagged accesses of the function with the given name.
 fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -> Result<Accesses> {
     let module = input.module()?;
     let found = functions(input, module, Some(name))?.next();
@@ -191,7 +191,7 @@ fn pairs(
     Ok(())
 }
 
-/// Computes all pairs. Calls `use_row` with each row, a string of `M` (MayAlias) and `N` (NoAlias).
+/// Calls `use_row` with each row of the matrix, a string of `M` (MayAlias) and `N` (NoAlias).
 fn each_row(
     oracle: &Oracle<&Graph>,
     tags: &[TagId],

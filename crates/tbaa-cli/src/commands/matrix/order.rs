@@ -1,14 +1,14 @@
 //! Orders the rows of a matrix so that tags with similar answers are neighbours.
 //!
-//! A tag may alias its ancestors and descendants in the forest of types that LLVM follows. In
-//! preorder, these are contiguous, so a picture shows them as blocks and lines.
+//! LLVM follows one path from a base type to a root. So tags form a forest, where a tag may alias
+//! its ancestors and descendants. In preorder, a tag and its descendants form a block of rows.
 
 use tbaa::{Graph, TagId};
 use tbaa_ir::Names;
 
 use crate::walk::{WalkStep, walk};
 
-/// The largest number of types compared on a path from the root.
+/// The largest number of types in a sort key.
 const PLACES: usize = 64;
 
 /// Neighbouring rows whose tags have the same access type.
@@ -33,14 +33,14 @@ fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
     if tag.base != tag.access {
         let way = walk(graph, tag.base, tag.offset);
         let meets = way.iter().position(|place| place.ty == tag.access && place.offset == 0);
-        // LLVM follows one member of a union: from it, the access type may be unreachable.
+        // LLVM's path enters only one member of a union, so it may miss the access type.
         key.extend(way[..meets.unwrap_or(1)].iter().rev().map(place));
     }
     key.truncate(PLACES);
     (false, key)
 }
 
-/// Returns the groups of tags with one access type, for tags in this order.
+/// Groups neighbouring tags that have the same access type. `tags` must be in [`preorder`].
 pub(crate) fn groups(graph: &Graph, tags: &[TagId]) -> Vec<Group> {
     let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
     let groups = tags.chunk_by(|&a, &b| access(a) == access(b)).map(|tags| {

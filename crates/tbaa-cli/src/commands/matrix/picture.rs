@@ -10,7 +10,8 @@ use crate::svg::{cut, escape, height_of_head, width, write_head};
 const MAX_CELLS: usize = 512;
 /// The largest number of tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
-/// Shades from "no pair of the block may alias" to "all pairs may". Each step doubles the density.
+/// The shade of a block in which all pairs may alias; 0 is the shade if none may. A shade between
+/// stands for about half as many such pairs as the next one.
 const SHADES: usize = 8;
 /// Height of a line of text beside the matrix, in pixels.
 const LINE: usize = 12;
@@ -136,16 +137,16 @@ impl Picture {
     }
 }
 
-/// Returns pale grey for "never" to dark blue for "always", which differ in lightness too.
+/// Returns the colour of a shade, from pale grey for 0 to dark blue for `SHADES`.
 fn color(shade: usize) -> String {
     let mix = |from: usize, to: usize| (from * (SHADES - shade) + to * shade) / SHADES;
     format!("#{:02x}{:02x}{:02x}", mix(0xe6, 0x12), mix(0xe9, 0x4a), mix(0xef, 0x8c))
 }
 
-/// The labels along both sides: the tags' names, or if they do not fit, one for each access type.
+/// The labels of rows and columns: for each tag or, above `MAX_LABELS` tags, for each long group.
 struct Axis {
     labels: Vec<Label>,
-    /// The pixels of each access type's range of tags; empty if each tag has a label.
+    /// The pixels of each labelled group's rows; empty if each tag has a label.
     ranges: Vec<Range<usize>>,
 }
 

@@ -9,7 +9,7 @@ use tbaa::{AliasRule, Graph, Matrix, Oracle, TagId, TypeId};
 
 use crate::output::letter;
 
-/// The largest number of comparisons of paths on a page.
+/// The largest number of comparisons of paths for one input.
 const COMPARISONS: usize = 6000;
 /// The largest number of listed pairs on which the rules differ.
 const DIFFERING: usize = 200;
@@ -24,7 +24,7 @@ pub(super) struct Answers {
     explained_tags: Vec<usize>,
     /// The meanings of the letters of `reasons`, from A on.
     clauses: Vec<String>,
-    /// The clauses of each rule for pairs of explained tags, as letters.
+    /// For each rule, the letters of the deciding clauses, for pairs of explained tags.
     reasons: Vec<String>,
     comparisons: Vec<Compared>,
     /// The number of pairs of different tags for which each rule answers MayAlias.
@@ -35,8 +35,8 @@ pub(super) struct Answers {
     differing: Vec<(usize, usize)>,
 }
 
-/// Two compared paths: the indices of both tags, the rules that compare these paths (a bit each),
-/// whether the paths start at tag `b`, the fields on each path, and the bytes at their ends.
+/// Two compared paths: the indices of both tags, the rules that compare the paths (a bit each),
+/// whether both start at `b`'s base type, the fields and the bytes of each, and why they are apart.
 #[derive(Serialize)]
 struct Compared {
     a: usize,
@@ -48,7 +48,7 @@ struct Compared {
     apart: Option<String>,
 }
 
-/// Start, end, and for arrays the stride and the count of elements.
+/// A range's start, its end if it has one, and for each array the stride and the count of elements.
 type Bytes = (u64, Option<u64>, Vec<(u64, Option<u64>)>);
 
 impl Answers {
@@ -105,7 +105,7 @@ impl Answers {
     }
 }
 
-/// Counts the pairs on which the rules differ, and lists the first.
+/// Counts the pairs on which the rules differ, and lists the first `DIFFERING` of them.
 fn differing(matrices: &[Matrix; 3]) -> (u64, Vec<(usize, usize)>) {
     let (mut count, mut list) = (0, Vec::new());
     let len = matrices[0].len();
@@ -126,12 +126,11 @@ struct Reasons<'a> {
     place: &'a HashMap<TypeId, usize>,
     clauses: IndexSet<Clause>,
     comparisons: Vec<Compared>,
-    /// The last comparison of each pair.
+    /// The index in `comparisons` of the last comparison of each pair.
     last: HashMap<(usize, usize), usize>,
 }
 
 impl Reasons<'_> {
-    /// Returns the letter of a clause.
     fn clause(&mut self, wanted: Clause) -> u8 {
         let (at, _) = self.clauses.insert_full(wanted);
         // There are fewer clauses than letters.
@@ -223,8 +222,8 @@ fn reach(graph: &Graph, base: TypeId) -> Vec<u64> {
     bits
 }
 
-/// Writes a matrix's upper triangle without the diagonal, rows separated by commas. Runs of a
-/// letter are written as the letter and the run's length in base 36, which a row's last run omits.
+/// Writes the upper triangle of a matrix, without the diagonal. Commas separate the rows. A run of
+/// equal letters is the letter and its count in base 36. The last run of a row has no count.
 fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
     let mut text = String::new();
     for row in 0..side {
@@ -245,7 +244,7 @@ fn triangle(side: usize, mut letter: impl FnMut(usize, usize) -> u8) -> String {
     text
 }
 
-/// Writes a length in base 36.
+/// Appends a length in base 36; nothing for 0.
 fn push_length(text: &mut String, length: usize) {
     if length > 0 {
         push_length(text, length / 36);

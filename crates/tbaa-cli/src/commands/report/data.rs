@@ -1,4 +1,4 @@
-//! The content of the report page: one JSON document for each input, which its script reads.
+//! The content of the report page: one JSON document for each input, which the page's script reads.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The largest number of tags on a page. It and other limits are halved if the page is too large.
+/// The largest number of tags of an input. If the document is too large, most limits are halved.
 pub(super) const TAGS: usize = 3000;
 /// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
@@ -44,7 +44,7 @@ pub(super) struct Data<'f> {
     file: String,
     /// Figures for the top of the page, in order.
     summary: Vec<(&'static str, String)>,
-    /// Sentences on the entries that are not on the page.
+    /// What the page shows only in part, such as `types: 4000 of 5000`.
     left_out: Vec<String>,
     types: Vec<Type>,
     tags: Vec<TagRow>,
@@ -62,14 +62,14 @@ struct Type {
     kind: &'static str,
     /// The size in bytes, if the format records it.
     size: Option<u64>,
-    /// The index of the parent in the list of types.
+    /// The index of the parent, if it is on the page; `None` for aggregates and roots.
     parent: Option<usize>,
     fields: Vec<FieldRow>,
-    /// An SVG picture of the type's neighbours; only for the types of the most used tags.
+    /// An SVG picture of the type's neighbours, if it is one of the structs with the most accesses.
     picture: Option<String>,
 }
 
-/// Offset, size, index of the type, and name.
+/// A field's offset, its size if known, the index of its type if listed, and its name or `""`.
 #[derive(Serialize)]
 struct FieldRow(u64, Option<u64>, Option<usize>, String);
 
@@ -77,7 +77,7 @@ struct FieldRow(u64, Option<u64>, Option<usize>, String);
 struct TagRow {
     label: String,
     meaning: String,
-    /// The index of the base type; `None` if the tag cannot be read.
+    /// The index of the base type; `None` if the tag is malformed or the type is not on the page.
     base: Option<usize>,
     access: Option<usize>,
     offset: u64,
@@ -92,7 +92,7 @@ struct Finding<'f> {
     #[serde(flatten)]
     found: &'f Diagnostic,
     line: Option<usize>,
-    /// The text on the finding's line: before it, at it, and after it.
+    /// Three parts of a line: before the place of the finding, at this place, and after it.
     text: Option<(String, String, String)>,
 }
 
@@ -139,7 +139,7 @@ impl Facts {
     }
 }
 
-/// Draws the neighbours of the structs that most instructions access.
+/// Draws the neighbours of the `PICTURES` structs with the most accesses.
 fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     let (graph, names) = (input.graph(), input.names());
     let mut uses: HashMap<TypeId, u64> = HashMap::new();
@@ -149,7 +149,7 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
             *uses.entry(base).or_default() += count;
         }
     }
-    // The sort is stable: equal counts stay in the order of the text.
+    // The sort is stable: types with equal counts stay in the order of the graph.
     let mut ranked: Vec<TypeId> = graph.types().filter(|ty| uses.contains_key(ty)).collect();
     ranked.sort_by_key(|ty| Reverse(uses[ty]));
     let draw = |ty| Some((ty, String::from_utf8(near(input, &names, ty).ok()?).ok()?));
@@ -157,7 +157,7 @@ fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     drawn.filter(|(_, svg)| svg.len() <= PICTURE).collect()
 }
 
-/// Keeps the first blockers of a load, and counts the others.
+/// Keeps the first `BLOCKERS` blockers of a load, and stores the number of the others as `more`.
 fn short(mut row: Value) -> Value {
     if let Some(blockers) = row["blockers"].as_array_mut() {
         let more = blockers.len().saturating_sub(BLOCKERS);
@@ -168,7 +168,7 @@ fn short(mut row: Value) -> Value {
 }
 
 impl<'f> Data<'f> {
-    /// Selects the facts for a page. The numbers of entries are limited, halved `halvings` times.
+    /// Selects the facts for a page. The limits on numbers of entries are halved `halvings` times.
     pub(super) fn of(input: &Input, facts: &'f Facts, halvings: u32) -> Data<'f> {
         let (graph, names, left_out) = (input.graph(), input.names(), Vec::new());
         let used = &facts.used;
@@ -222,7 +222,7 @@ impl<'f> Data<'f> {
     }
 }
 
-/// Returns the tags in order of appearance, each with its number of instructions.
+/// Returns the tags in the order of [`Input::rows`], each with the number of its instructions.
 fn used(input: &Input) -> Vec<(TagId, u64)> {
     let mut counts: IndexMap<TagId, u64> =
         input.rows().into_iter().map(|(_, tag)| (tag, 0)).collect();
@@ -246,7 +246,7 @@ struct Part<'a> {
 type Places = HashMap<TypeId, usize>;
 
 impl Part<'_> {
-    /// Returns the most used tags in matrix order, each with its number of instructions.
+    /// Returns the most used tags in [`preorder`], and the number of instructions of each.
     fn tags(&mut self, used: &[(TagId, u64)]) -> (Vec<TagId>, Vec<u64>) {
         let (mut kept, most) = (used.to_vec(), TAGS >> self.halvings);
         kept.sort_by_key(|&(_, uses)| Reverse(uses));
@@ -258,7 +258,7 @@ impl Part<'_> {
         preorder(self.input.graph(), &tags).into_iter().map(|at| kept[at]).unzip()
     }
 
-    /// Returns the types. If there are too many, the types of the tags come first.
+    /// Returns the types and their indices. If there are too many, prefers the types of `tags`.
     fn types(&mut self, tags: &[TagId]) -> (Vec<Type>, Places) {
         let graph = self.input.graph();
         let mut all: Vec<TypeId> = graph.types().collect();
@@ -351,7 +351,7 @@ impl Part<'_> {
     }
 }
 
-/// Returns the findings, and the number of further ones.
+/// Returns the findings, and the number of findings that the verifier and the linter left out.
 fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {
@@ -364,7 +364,7 @@ fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     (verified.into_iter().chain(linted).collect(), more)
 }
 
-/// The largest number of characters shown before and after a place in its line.
+/// The largest number of bytes shown before and after the place of a finding in its line.
 const AROUND: usize = 120;
 
 fn finding<'f>(input: &Input, source: &Source<'_>, found: &'f Diagnostic) -> Finding<'f> {
@@ -382,7 +382,7 @@ fn finding<'f>(input: &Input, source: &Source<'_>, found: &'f Diagnostic) -> Fin
     Finding { found, line, text }
 }
 
-/// The largest number of tags in a function for which its pairs are counted.
+/// The largest number of distinct tags in a function whose NoAlias pairs are counted.
 const COUNTED: usize = 4000;
 
 fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {

@@ -24,7 +24,7 @@ const SCRIPT: &str = concat!(
     include_str!("page.js")
 );
 
-/// The largest size of all data on a page, in bytes.
+/// The size of all data on a page, in bytes, above which less is shown: see [`document`].
 const SIZE: usize = 1_800_000;
 
 /// Writes a page about modules or specs: types, answers, findings, blocked loads.
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Returns an input's data as JSON. Halves its limits until it fits `room` bytes or has few tags.
+/// Returns the data as JSON. Halves limits until it has at most `room` bytes, or at most 8 tags.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;
@@ -80,7 +80,7 @@ fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String
 
 fn page(title: &str, documents: &[String]) -> String {
     let data = format!("[{}]", documents.join(","));
-    // The data comes last, because an input may contain the text of a placeholder.
+    // Insert the data last, because an input may contain the text of a placeholder.
     let page = PAGE.replace("{{style}}", STYLE).replace("{{script}}", SCRIPT);
     let (before, after) = page.split_once("{{data}}").unwrap_or((&page, ""));
     before.replace("{{title}}", &escape(title)) + &data + after

@@ -1,4 +1,4 @@
-//! `tbaa worth`: measures how tags improve the code; and `tbaa plugin`.
+//! `tbaa worth` measures how tags improve the code. `tbaa plugin` prints where LLVM's plugin is.
 
 mod show;
 
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns pairs of a function and a function that it calls by name.
+/// Returns pairs of a caller and a callee, for calls of functions by name.
 fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
@@ -108,10 +108,10 @@ fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     calls
 }
 
-/// A run longer than this is timed only once.
+/// If the first run with TBAA takes longer than this, `opt` is timed once with and once without.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Returns the time of `opt` with and without TBAA: the shortest of three runs, or one long run.
+/// Returns the time of `opt` with and without TBAA: the shortest of up to three runs each.
 fn times(runs: &Runs<'_>) -> Result<[Duration; 2]> {
     let mut shortest = [Duration::MAX; 2];
     for _ in 0..3 {

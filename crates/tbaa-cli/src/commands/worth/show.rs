@@ -12,16 +12,16 @@ use crate::input::Input;
 use crate::output::{self, counted, percent};
 use crate::printable::{function_name, printable};
 
-/// The largest number of source lines that a pair's entry names.
+/// The largest number of functions and of source lines that a pair's entry names.
 const LINES: usize = 3;
 
 #[derive(Serialize)]
 pub(super) struct Findings {
     questions: Questions,
     code: Totals,
-    /// The loss without any tag, as with `-fno-strict-aliasing`.
+    /// How much worse the code is without any tag, as with `-fno-strict-aliasing`.
     without_types: Entry,
-    /// The gain by each pair of accessed fields, the greatest first.
+    /// The gain from each pair of tags, in descending order.
     pairs: Vec<PairEntry>,
     tags: Tags,
     /// Functions that were not fully measured: all their tags count as needed.
@@ -35,15 +35,15 @@ pub(super) struct Findings {
 struct Questions {
     /// The number of queries that reached TBAA because no other analysis had an answer.
     asked: u64,
-    /// The number of queries that only TBAA answers.
+    /// The number of queries in `asked` that TBAA answers with NoAlias or with immutable memory.
     decided: u64,
-    /// The number of different answers. Each is for a function and two tags, or one immutable tag.
+    /// The number of different answers, each for a function and two tags or one immutable tag.
     answers: usize,
     /// The number of answers that change the code.
     worth: usize,
     /// The number of NoAlias pairs of the module's tags. LLVM never asks about some of them.
     pairs_apart: u64,
-    /// The number of NoAlias pairs that LLVM asks about.
+    /// The number of NoAlias pairs that LLVM asks about if TBAA comes before other analyses.
     pairs_asked: usize,
     /// The number of NoAlias pairs that only TBAA answers.
     pairs_decided: usize,
@@ -55,7 +55,7 @@ struct Questions {
 struct Totals {
     functions: usize,
     functions_that_differ: usize,
-    /// Spearman's rank correlation between a function's number of answers and its loss of loads.
+    /// Spearman's rank correlation of a function's number of answers and extra loads without TBAA.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers_and_loads: Option<f64>,
     loads: i64,

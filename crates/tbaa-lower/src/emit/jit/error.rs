@@ -14,7 +14,7 @@ pub enum JitError {
     /// A path or declaration is wrong, or accesses to the path have no tag.
     #[error(transparent)]
     Declare(#[from] DeclareError),
-    /// The tag cannot be lowered to tags of stock LLVM.
+    /// Lowering to tags of stock LLVM failed.
     #[error(transparent)]
     Lower(#[from] LowerError),
     /// Clang's tags for the shared records cannot be used.
@@ -34,7 +34,7 @@ pub enum JitError {
     /// The form of tags does not match the policy of the types.
     #[error("{}", wrong_policy(.0))]
     Form(TagForm),
-    /// A shared record is not declared.
+    /// A record named in [`JitOptions::shared`](super::JitOptions::shared) is not declared.
     #[error("the shared record `{record}` is not declared: define it first")]
     NotDeclared {
         /// The name.
@@ -59,7 +59,7 @@ pub enum JitError {
         /// The node's name.
         ty: String,
     },
-    /// The module has a node of another lowering with the same lineage (name): see
+    /// The module has a node of another lowering whose lineage has the same name: see
     /// [`Lowering::stranger`](crate::Lowering::stranger).
     #[error(
         "the module has the type `{ty}` of this lineage, which another JIT of the same lineage \

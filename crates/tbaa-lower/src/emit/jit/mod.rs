@@ -174,7 +174,6 @@ impl<T: Typed> Jit<T> {
     ///
     /// Fails as [`Jit::places`] does.
     pub fn sized(&mut self, path: &str, size: impl Into<Size>) -> Result<TaggedPlace, JitError> {
-        // A size of 0 is valid.
         self.one(path, Some(size.into()))
     }
 
@@ -186,7 +185,7 @@ impl<T: Typed> Jit<T> {
     ///
     /// # Errors
     ///
-    /// Returns [`JitError::Declare`] for a path that does not exist or is not memory,
+    /// Returns [`JitError::Declare`] for a path that does not exist or whose accesses have no tag,
     /// [`JitError::NoTag`] if no tag can describe the access, [`JitError::Lower`] if a graph is
     /// full, and [`JitError::Emit`] if clang's tag is not valid for LLVM.
     pub fn places(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TaggedPlace>, JitError> {
@@ -200,13 +199,12 @@ impl<T: Typed> Jit<T> {
     }
 
     /// Returns the nodes for a call that accesses the memory of the paths `touched`, and no other
-    /// memory that other code accesses. For one path these are its tag. For several they are the
-    /// scopes of all places that the call does not touch, or with [`TagForm::Classes`] the classes
-    /// of all that it touches, or nothing.
+    /// memory that other code accesses. For one path they include its tag, if any. If the
+    /// [`TagForm`] has scopes, they include the scopes of all memory that the call does not touch,
+    /// or with [`TagForm::Classes`] those of the classes that it touches.
     ///
-    /// NB: a callee may reallocate memory, collect garbage or call back. List everything that this
-    /// touches. If it allocates or frees objects, it also touches their memory:
-    /// [`Jit::allocating_call`].
+    /// NB: a callee may reallocate memory, collect garbage or call back. List everything that such
+    /// work touches. For a callee that allocates or frees objects, use [`Jit::allocating_call`].
     ///
     /// # Errors
     ///
@@ -254,9 +252,9 @@ impl<T: Typed> Jit<T> {
         self.tagged(access)
     }
 
-    /// Returns a `!tbaa.struct` node with these entries for a copy, and the scopes of the places
-    /// that the copy does not touch. To copy a declared record, use the tag of the whole record
-    /// ([`Jit::place`]): it is more precise.
+    /// Returns a `!tbaa.struct` node with these entries for a copy, and scopes as [`Jit::call`]
+    /// does. To copy a declared record, use the tag of the whole record ([`Jit::place`]), which is
+    /// more precise.
     ///
     /// # Errors
     ///
@@ -408,7 +406,7 @@ impl<T: Typed> Jit<T> {
         Ok(Tagged { access: found, call })
     }
 
-    /// Lowers these accesses, and the tags in `waiting`.
+    /// Lowers these accesses and the tags in `waiting`; in the first call also the [`anchors`].
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
         let first = self.lowering().is_some_and(|lowering| lowering.sources().len() == 0);
         if first && self.tagging.theirs.is_none() {

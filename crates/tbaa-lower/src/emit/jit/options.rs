@@ -14,14 +14,14 @@ pub enum TagForm {
     /// [`Lowering::lost`](crate::Lowering::lost) counts.
     #[default]
     Lowered,
-    /// Lowered tags, and scopes that separate all pairs, also those of a call that touches several
-    /// places. The lists of scopes grow with the number of places.
+    /// Lowered tags, and scopes that separate all pairs of accesses, also those of a call that
+    /// touches the memory of several paths. The lists of scopes grow with the number of paths.
     LoweredScopes,
-    /// Scopes that separate all pairs, and no tags.
+    /// Scopes that separate all pairs of accesses, and no tags.
     Scopes,
-    /// Lowered tags, and the exact relation as [`AccessClasses`]. LLVM 22 uses the relation if its
-    /// passes run with the crate `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); otherwise it has
-    /// no effect.
+    /// Lowered tags, and the exact alias relation as [`AccessClasses`]. LLVM 22 uses the relation
+    /// if its passes run with the crate `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); otherwise
+    /// the relation has no effect.
     ///
     /// NB: LLVM puts the classes of a call on all accesses of an inlined callee. So
     /// [`Jit::call`](super::Jit::call) must list everything that the callee and its own callees
@@ -46,7 +46,7 @@ pub struct JitOptions {
     pub(super) lineage: Option<String>,
     pub(super) form: TagForm,
     pub(super) shared: Vec<String>,
-    /// The number of times that the JIT was loaded. After each time, its classes have a new domain.
+    /// How often the JIT was saved and loaded. Each time, its access classes get a new domain.
     pub(super) loaded: u32,
 }
 
@@ -58,9 +58,9 @@ impl JitOptions {
         Self::default()
     }
 
-    /// Names the lineage: the JITs, one after the other, whose tags form one system. With a name,
-    /// each build makes the same code. NB: as for [`Options::lineage`], no other JIT may have this
-    /// name, in any process whose code may be linked with this code.
+    /// Names the lineage: this JIT, and the JITs that later continue from its saved state. The name
+    /// is in the metadata, so with a fixed name, each build makes the same code. NB: as for
+    /// [`Options::lineage`], no other JIT may have this name if the code of both may be linked.
     #[must_use]
     pub fn lineage(self, name: impl Into<String>) -> Self {
         JitOptions { lineage: Some(name.into()), ..self }

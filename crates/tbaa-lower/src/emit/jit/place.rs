@@ -101,8 +101,8 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// Returns [`MisuseError::Wider`], as [`TaggedPlace::check`] does. For an unknown size, the
-    /// path must end at an array's element, or the place must have no end.
+    /// Returns [`MisuseError::Wider`], as [`TaggedPlace::check`] does. An unknown size is valid if
+    /// the path ends at an array's element, the place has no end, or its requested size is unknown.
     pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), MisuseError> {
         let size = size.into();
         let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);
@@ -131,7 +131,7 @@ pub enum MisuseError {
         /// The number of bytes that the place has.
         room: Size,
     },
-    /// The instruction accesses several elements as one value of another type.
+    /// One value that the instruction accesses is larger than an element of the place.
     #[error(
         "an access of one value of {size} bytes at `{path}`, whose elements have {}: a run has \
          elements of the accessed type; ask for the place of what is accessed, or for this one \

@@ -36,7 +36,7 @@ pub enum SaveError {
     /// Another version of this library wrote the saved JIT.
     #[error("a saved JIT of version {0}, and this library reads {VERSION}: begin anew")]
     Version(u32),
-    /// The saved JIT was changed or cut.
+    /// The saved JIT was changed or cut off.
     #[error("a saved JIT that is damaged ({0}): begin anew")]
     Damaged(String),
     /// The saved tags cannot be used.
@@ -57,7 +57,7 @@ impl Jit {
     ///
     /// # Errors
     ///
-    /// Returns [`SaveError::Types`] if the types cannot be saved.
+    /// Returns [`SaveError::Types`] or [`SaveError::Damaged`] if the types cannot be saved.
     pub fn save(&self) -> Result<SavedJit<'_>, SaveError> {
         let text = |session: &Session| {
             write_all_declarations("jit", session.types(), session.tagged().policy())

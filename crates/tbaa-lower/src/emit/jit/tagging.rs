@@ -1,4 +1,4 @@
-//! The part of a JIT that makes tags, and the trait of the part that owns the types.
+//! The part of a JIT that makes tags, and a trait for the part that owns the types.
 
 use super::super::emitter::Emitter;
 use super::super::plan::{ClassPlan, Lowered, Plan};
@@ -92,9 +92,9 @@ pub(super) fn shared_tags(
     Ok(tags_of_clang(types, graph, |record| shared.has(record))?)
 }
 
-/// Returns two tags for the first lowering. One may alias everything and becomes the ancestor of
-/// all others, so that later tags that may alias several others fit into the forest. The other
-/// aliases only the first; without it the first requested place would share the first tag's node.
+/// Returns two tags for the first lowering. The first tag may alias everything, so its node is the
+/// ancestor of all others, and a later tag that may alias several others can get this node. The
+/// second aliases only the first and itself. Without it, other tags could share the first's node.
 pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     let above = of.update(|types, graph| types.tag(graph, "*char"))?;
     let other = of.update(|_, graph| {
