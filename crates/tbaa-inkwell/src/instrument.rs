@@ -18,7 +18,7 @@ pub enum InstrumentError {
     Llvm(String),
 }
 
-/// Returns a copy of a module with checks before tagged accesses, which may call the library
+/// Returns a copy of a module with checks before its tagged accesses. The checks call the library
 /// `libtbaa_witness`. Also returns the functions and instructions that get no checks.
 ///
 /// Call it when the module is complete, before it is optimised, and compile the copy. The JIT must

@@ -1,7 +1,7 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
 //! A [`Jit`] holds declared types, and returns a [`TaggedPlace`] for a path such as `Node.next`. A
-//! [`Tagger`] attaches its metadata to loads and stores. [`LlvmSink`] also works with `llvm-sys`.
+//! [`Tagger`] attaches the place's metadata. [`LlvmSink`] is for front ends with `llvm-sys`.
 //!
 //! # Features
 //!

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-/// Runs passes, such as `default<O2>`, like inkwell's `run_passes`. After LLVM's own alias analyses
-/// they query the crate's, which reads the alias table in the module's `!tbaa.relations`, if any.
+/// Runs passes, such as `default<O2>`, like inkwell's `run_passes`. After LLVM's alias analyses,
+/// these passes use one that reads the alias table in the module's `!tbaa.relations`, if any.
 ///
 /// # Errors
 ///

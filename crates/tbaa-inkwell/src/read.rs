@@ -41,7 +41,7 @@ impl<'ctx> ModuleTags<'ctx> {
     /// detects them.
     ///
     /// NB: `llvm-c` cannot tell whether a node is distinct. To find out, this function requests a
-    /// uniqued node with the same operands. If LLVM has to create it, it stays in the context.
+    /// uniqued node with the same operands. A node that LLVM creates for this stays in the context.
     ///
     /// # Errors
     ///

@@ -75,7 +75,7 @@ unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<Size>
     }
 }
 
-/// Returns the number of bytes of the accessed value; `None` if this is not a pointer in a module.
+/// Returns the number of bytes of an accessed pointer; `None` for other types or without a module.
 pub(crate) fn pointer_size(instruction: InstructionValue<'_>) -> Option<u64> {
     // SAFETY: the type is alive.
     let kind = unsafe { LLVMGetTypeKind(accessed(instruction)?) };

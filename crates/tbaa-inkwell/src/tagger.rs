@@ -183,7 +183,7 @@ impl Tagger {
         self.state.borrow().last.clone()
     }
 
-    /// Calls `make` with the emitter. Nodes that it creates can be attached by other means.
+    /// Calls `make` with the emitter, to create nodes for [`Tagger::attach_nodes`] or for LLVM.
     ///
     /// # Errors
     ///
@@ -353,7 +353,7 @@ impl Tagger {
 
     /// Attaches nodes that the [emitter](Tagger::emit) created.
     ///
-    /// NB: the meaning of the nodes is unknown here. Only whether LLVM accepts them is checked.
+    /// NB: the meaning of the nodes is unknown here. The tagger only checks that LLVM accepts them.
     ///
     /// # Errors
     ///

@@ -149,7 +149,7 @@ impl<'t> Pass<'t> {
 
     /// Returns whether a call of the function `name` certainly runs `body` with its checks. LLVM
     /// may drop an `available_externally` body, such as an `extern` template, so its linkage is
-    /// changed. A body that calls `name`, like glibc's `btowc`, stays: it means another function.
+    /// changed. It stays if the body calls `name`, as glibc's `btowc` does: that call is external.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -273,8 +273,8 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// Returns where the result of a call that ends a block is first available: at its one successor
-/// that no other block precedes and that begins with neither `phi` nor `landingpad`.
+/// Returns where the result of a call that ends a block is first available: the start of the only
+/// successor that no other block precedes and that begins with neither `phi` nor `landingpad`.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];

@@ -12,7 +12,7 @@ pub const WARNS: u32 = 1 << 31;
 /// the module marks constant memory. Untagged reads are never sites.
 pub const NO_TAG: &str = "no tag";
 
-/// The bit that is flipped in a granule's address. The cell is [`CELL_OFFSET`] bytes after that.
+/// The bit that is flipped in a granule's address. The cell is [`CELL_OFFSET`] after the result.
 pub const FLIP: u32 = 46;
 
 /// The distance in bytes, a page, that is added after flipping the bit [`FLIP`]. Many processors

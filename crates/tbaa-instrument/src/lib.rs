@@ -1,10 +1,10 @@
 //! Instruments a module's text: inserts checks that find accesses that contradict their tags.
 //!
 //! [`instrument`] works on text, without LLVM. It inserts a check before each tagged access. The
-//! check looks up in shadow memory how the bytes were accessed before. If this combination is new,
-//! the check calls the runtime library, `libtbaa_witness`. An untagged write clears the shadow, or
-//! is checked if a tag of the module marks constant memory. The module contains its tags and a
-//! table of its accesses; the runtime chooses the alias rule.
+//! check looks up in shadow memory how the bytes were accessed before. If no access like this one
+//! has followed such accesses yet, the check calls the runtime library, `libtbaa_witness`. An
+//! untagged write clears the shadow, or is checked if a tag of the module marks constant memory.
+//! The module contains its tags and a table of its accesses; the runtime chooses the alias rule.
 //!
 //! Besides the [`Skipped`] accesses, six kinds get no check. Five can never be reported: accesses
 //! of locals that LLVM would promote to registers; accesses of a local whose address stays in the

@@ -18,7 +18,7 @@ use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value}
 type Read = (Address, u64, TagId, u32);
 
 /// Assigns value numbers to a function's values. Returns the instruction indices of redundant reads
-/// and of reads of constant globals. Returns none if `joins` takes too many steps.
+/// and of reads of constant globals. The set is empty if `joins` takes too many steps.
 pub(super) fn repeats<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,

@@ -156,7 +156,7 @@ fn alignment_that_is_not_known() {
     }
 }
 
-/// At a run (a path to consecutive elements), no accessed value may be larger than an element.
+/// At a run of elements, an accessed value must fit into an element, unless elements have 1 byte.
 #[test]
 fn elements_of_runs() {
     let mut types = runtime::types();

@@ -61,7 +61,7 @@ fn helpers_meet_the_jit_in_one_tree() {
             ("set_kind", 0),
             ("set_other", 0),
             ("set_func", 0),
-            // `set_number` may change the base: clang tags union members as `char`. The others do.
+            // These change the base, or may: clang tags union members as `char` (`set_number`).
             ("set_number", 2),
             ("set_base", 2),
             ("copy", 2),

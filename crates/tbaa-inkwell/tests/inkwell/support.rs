@@ -51,7 +51,7 @@ pub fn loads_around<'c>(
 }
 
 /// Builds code that loads a place before and after a call of another module's function, and returns
-/// the difference. Links that module. `arguments` are indices of the code's parameters.
+/// the values' difference. Links that module. `arguments` are indices of the code's parameters.
 pub fn call_between<'c>(
     code: &Code<'c>,
     place: &TaggedPlace,
