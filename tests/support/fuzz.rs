@@ -10,7 +10,8 @@ use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
 use tbaa::wellformed::Verifier;
 use tbaa::{
-    AliasRule, CopyEntry, Format, Graph, Operand, Oracle, SizedField, Tag, TagId, TypeId, TypeKind,
+    Access, AliasRule, CopyEntry, Format, Graph, Operand, Oracle, SizedField, Tag, TagId, TypeId,
+    TypeKind,
 };
 use tbaa_check::blocks::Judge;
 use tbaa_check::link::{Linked, Summary};
@@ -60,6 +61,7 @@ fn ask(graph: &Graph) {
                 let (may, why) = (oracle.may_alias(a, b), oracle.explain(a, b));
                 assert_eq!([oracle.may_alias(b, a), matrix.may_alias(i, j)], [may; 2], "{rules}");
                 assert!(oracle.alias(a, b) == why.answer || why.clause == Clause::Limit, "{why}");
+                let _ = oracle.may_alias(Access::of_width(graph, a, 64), b);
                 assert!(may || !is_rejected, "rejected, yet an answer: {a:?}");
                 let _ = oracle.most_generic(a, b);
             }

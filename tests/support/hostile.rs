@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 pub type Kind = fn(usize, &mut dyn Write) -> Result<()>;
 
 /// All kinds, by name.
-pub const KINDS: [(&str, Kind); 15] = [
+pub const KINDS: [(&str, Kind); 16] = [
     ("zeros", |n, out| fill(n, "", b"\0", "", out)),
     ("open", |n, out| fill(n, "!0 = ", b"!{", "", out)),
     ("half", |n, out| fill(n, NAME, b"\xC3", "\", !0, i64 0}\n", out)),
@@ -18,6 +18,7 @@ pub const KINDS: [(&str, Kind); 15] = [
     // Each scalar's parent is the previous scalar.
     ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i)), out)),
     ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n), out)),
+    ("endless", |n, out| types(n, '\n', |i| endless(i), out)),
     // Structs within structs.
     ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1)), out)),
     ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX), out)),
@@ -88,6 +89,12 @@ fn whole(i: usize, above: &str) -> [String; 2] {
 fn cycle(i: usize, n: usize) -> [String; 2] {
     let ty = format!("!\"t{i}\", {}, i64 0", number((i + 1) % n));
     [ty, format!("{}, !1, i64 0", number(i))]
+}
+
+/// Returns a struct whose first field is the struct itself, and a tag for a scalar in it.
+fn endless(i: usize) -> [String; 2] {
+    let own = number(i);
+    [format!("!0, i64 8, !\"S{i}\", {own}, i64 0, i64 8"), format!("{own}, !2, i64 0, i64 4")]
 }
 
 /// Returns a struct of the previous struct and a scalar at `offset`, and a tag for the scalar.
