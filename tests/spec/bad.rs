@@ -32,14 +32,12 @@ const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),
 
 const PAIR: &str = r#"Struct(name: "Pair", members: [Field("first", "int")])"#;
 
-/// Returns the message about a marked text, without the position if that is the mark's. Returns an
-/// empty string if the text has no error.
+/// Returns the message about a marked text, without the position if that is the mark's.
 fn said(marked: &str) -> String {
     let at = marked.find(MARK).unwrap_or_else(|| panic!("no mark in {marked}"));
     let line = marked[..at].matches('\n').count() + 1;
     let column = marked[..at].rsplit('\n').next().unwrap().chars().count() + 1;
-    let Err(error) = Spec::load(&marked.replacen(MARK, "", 1)) else { return String::new() };
-    let error = error.to_string();
+    let error = Spec::load(&marked.replacen(MARK, "", 1)).expect_err(marked).to_string();
     let place = format!("{line}:{column}: ");
     error.strip_prefix(&place).map_or(error.clone(), str::to_owned)
 }

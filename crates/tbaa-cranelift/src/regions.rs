@@ -166,9 +166,8 @@ impl Regions {
         }
         let old = self.known.len();
         for access in accesses {
-            let access: Access = access.into();
-            let kind = access.kind;
-            let access = sized(oracle, access);
+            let given: Access = access.into();
+            let access = sized(oracle, given);
             if access.tag.is_none() {
                 continue;
             }
@@ -176,9 +175,10 @@ impl Regions {
             if place == self.known.len() {
                 self.known.push(Known { access, region: None, loads: 0, stores: 0 });
             }
+            self.places.insert(given.with_kind(AccessKind::Both), place);
             let known = &mut self.known[place];
-            known.loads += u64::from(kind != AccessKind::Write);
-            known.stores += u64::from(kind != AccessKind::Read);
+            known.loads += u64::from(given.kind != AccessKind::Write);
+            known.stores += u64::from(given.kind != AccessKind::Read);
         }
         self.place(oracle, old);
         Ok(())
@@ -264,7 +264,7 @@ impl Regions {
 
     /// Returns the `user_id` of an access's region; `None` if the access is new or has no region.
     ///
-    /// [`Regions::extend`] drops a size that the tag's size covers. Leave such a size out here.
+    /// Give it the size that it had in [`Regions::extend`].
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)

@@ -13,7 +13,7 @@
 use std::{cell::OnceCell, rc::Rc};
 
 use crate::{
-    Def, Effects, Flow, Function, Inst, MemoryEffects, MemoryLocation, Opcode, Value, Visit,
+    Call, Def, Effects, Flow, Function, Inst, MemoryEffects, MemoryLocation, Opcode, Value, Visit,
 };
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_types::{Type, TypeKind};
@@ -749,9 +749,15 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
     let pointers = function.parameters.iter().copied().filter(|&value| function.is_pointer(value));
     let locals = function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca);
     let kept = ["nocapture", "captures(none)", "byval"];
-    let derives = |opcode: Opcode| {
-        let chooses = matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
-        opcode == Opcode::GetElementPtr || opcode.is_pointer_cast() || chooses
+    let is_intrinsic = |call: &Call<'_>| call.callee.starts_with(b"llvm.");
+    let derives = |it: &Inst| match it.opcode {
+        Opcode::GetElementPtr | Opcode::Phi | Opcode::Select | Opcode::Freeze => true,
+        // Such as `llvm.ptrmask` and `llvm.launder.invariant.group`.
+        Opcode::Call => {
+            let is_pointer = it.result.is_some_and(|result| function.is_pointer(result));
+            is_pointer && function.call(it).is_some_and(|call| is_intrinsic(&call))
+        }
+        opcode => opcode.is_pointer_cast(),
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
         Opcode::Load => true,
@@ -762,12 +768,12 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
         Opcode::Call => function.call(it).is_some_and(|call| {
             let passed = function.operands(it).iter().enumerate();
             let mut passed = passed.filter(|&(_, &it)| it == value);
-            call.callee.starts_with(b"llvm.")
+            is_intrinsic(&call)
                 || passed.all(|(nth, _)| {
                     nth < call.arguments.len() && effects.argument_is(&call, nth, &kept)
                 })
         }),
-        opcode => derives(opcode),
+        _ => derives(it),
     };
     let of = |object: Value| {
         let (mut derived, mut at) = (vec![object], Vec::new());
@@ -778,7 +784,7 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
                 let it = &function.instructions[user];
                 if !keeps(value, it) || derived.len() > MOST_DERIVED {
                     at.push(user);
-                } else if derives(it.opcode)
+                } else if derives(it)
                     && let Some(result) = it.result.filter(|result| !derived.contains(result))
                 {
                     derived.push(result);

@@ -39,7 +39,7 @@ pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
     }
     if let Some(mark) = cells::block(block.addr() + BLOCK_ALIGN) {
         let spare = usable(block).saturating_sub(asked);
-        mark.store(SPARE | u16::try_from(spare).unwrap_or(0) & !SPARE, Relaxed);
+        mark.store(SPARE | spare.min(usize::from(!SPARE)) as u16, Relaxed);
     }
 }
 

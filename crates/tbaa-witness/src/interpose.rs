@@ -363,14 +363,14 @@ pub(crate) fn is_own(function: usize, name: &str) -> bool {
 }
 
 /// The function that a new thread calls, and its argument.
-struct Thread {
-    run: extern "C" fn(*mut c_void) -> *mut c_void,
+struct Thread<R> {
+    run: extern "C" fn(*mut c_void) -> R,
     argument: *mut c_void,
 }
 
-extern "C" fn start(thread: *mut c_void) -> *mut c_void {
-    // SAFETY: `pthread_create` below made it for this thread alone.
-    let Thread { run, argument } = *unsafe { Box::from_raw(thread.cast::<Thread>()) };
+extern "C" fn start<R>(thread: *mut c_void) -> R {
+    // SAFETY: the caller that creates this thread made it for this thread alone.
+    let Thread { run, argument } = *unsafe { Box::from_raw(thread.cast::<Thread<R>>()) };
     // Another thread may have used the stack and the memory of thread-local variables before.
     // SAFETY: the attributes are filled in where the call succeeds.
     unsafe {
@@ -419,8 +419,7 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// Calls the C library's function, after recording that the program has a second thread. The C
-/// library's `thrd_create` does not call [`pthread_create`].
+/// Does the same for `thrd_create`, because the C library's does not call [`pthread_create`].
 ///
 /// # Safety
 ///
@@ -428,15 +427,21 @@ pub unsafe extern "C" fn pthread_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn thrd_create(
     thread: *mut c_void,
-    run: *mut c_void,
+    run: extern "C" fn(*mut c_void) -> c_int,
     argument: *mut c_void,
 ) -> c_int {
     static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-    type Create = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
+    type Run = extern "C" fn(*mut c_void) -> c_int;
+    type Create = unsafe extern "C" fn(*mut c_void, Run, *mut c_void) -> c_int;
     shadow::THREADED.store(true, SeqCst);
-    // SAFETY: the function of this name has this type.
+    let own = Box::into_raw(Box::new(Thread { run, argument }));
+    // SAFETY: the function of this name has this type. If it fails, no thread owns the box.
     unsafe {
         let create: Create = std::mem::transmute(next(&NEXT, c"thrd_create"));
-        create(thread, run, argument)
+        let status = create(thread, start, own.cast());
+        if status != 0 {
+            drop(Box::from_raw(own));
+        }
+        status
     }
 }

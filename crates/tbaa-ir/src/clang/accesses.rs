@@ -79,7 +79,7 @@ impl ClangAccesses {
         let mut number = 0;
         for (object, record) in types.records().enumerate() {
             let mut walk =
-                Walk { types, left: MEMBERS, found: Vec::new(), names: IndexSet::default() };
+                Walk { types, left: MEMBERS + 1, found: Vec::new(), names: IndexSet::default() };
             let path = types.display(record);
             walk.members(record, &format!("tbaa_of_{object}"), &path, DEPTH);
             if walk.left == 0 {

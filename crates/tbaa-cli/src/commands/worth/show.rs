@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tbaa::{Tag, TagId, TypeId};
-use tbaa_plugin::{Code, Found, Loss};
+use tbaa_plugin::{Code, Found, Loss, Question};
 
 use crate::input::Input;
 use crate::output::{self, counted, percent};
@@ -161,8 +161,11 @@ impl Findings {
             tags.map(|(_, place)| place.clone()).collect()
         };
         let answers: BTreeSet<_> = decided.iter().map(|of| (&of.function, &of.a, &of.b)).collect();
-        let pairs_decided: BTreeSet<_> = decided.iter().map(|of| (&of.a, &of.b)).collect();
-        let asked = found.asked.iter().filter(|asked| asked.is_decided());
+        // An access to memory that never changes is decided alone, without a second tag.
+        let two_tags = |of: &&Question| !of.b.is_empty();
+        let pairs_decided = decided.iter().copied().filter(two_tags);
+        let pairs_decided: BTreeSet<_> = pairs_decided.map(|of| (&of.a, &of.b)).collect();
+        let asked = found.asked.iter().filter(|asked| asked.is_decided()).filter(two_tags);
         let pairs_asked: BTreeSet<_> = asked.map(|asked| (&asked.a, &asked.b)).collect();
         let total = |of: fn(&Code) -> i64| found.all.values().map(of).sum();
         Findings {
@@ -174,7 +177,7 @@ impl Findings {
                 pairs_apart: apart(input),
                 pairs_asked: pairs_asked.len(),
                 pairs_decided: pairs_decided.len(),
-                pairs_worth: pairs.len(),
+                pairs_worth: pairs.iter().filter(|pair| pair.b.is_some()).count(),
             },
             code: Totals {
                 functions: found.all.len(),
