@@ -18,7 +18,7 @@ pub const KINDS: [(&str, Kind); 16] = [
     // Each scalar's parent is the previous scalar.
     ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i)), out)),
     ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n), out)),
-    ("endless", |n, out| types(n, '\n', |i| endless(i), out)),
+    ("endless", |n, out| types(n, '\n', endless, out)),
     // Structs within structs.
     ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1)), out)),
     ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX), out)),

@@ -299,9 +299,9 @@ fn place(value: &str) -> String {
 }
 
 /// Writes the function that searches the table of all changes for each granule of an access, which
-/// may be unaligned. `%bits` has one bit for each byte of the access, and `%last` is its size less
-/// 1. `%writes` is 0 for a read, else a bit that is in no class. If an aligned write is at a site
-/// with entries, the function stores the change that it finds as an entry.
+/// may be unaligned. `%bits` has one bit for each byte of the access. `%last` is one less than the
+/// access's size. `%writes` is 0 for a read, else a bit that is in no class. If an aligned write is
+/// at a site with entries, the function stores the change that it finds as an entry.
 fn by_change(tag: &str, out: &mut String) {
     *out += &format!(
         "define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
