@@ -19,14 +19,20 @@ fn folders() -> MutexGuard<'static, Vec<Entry>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Restores the saved files, and removes the script and the folder.
+/// Restores the saved files. Then removes the script and the folder, unless a file is not restored.
 fn remove((folder, kept, script): Entry) {
+    let mut is_restored = true;
     for (file, copy) in kept {
         // A running program's file cannot be written, but it can be replaced by another.
         let replace = |_| std::fs::remove_file(&file).and_then(|()| std::fs::copy(&copy, &file));
         if let Err(error) = std::fs::copy(&copy, &file).or_else(replace) {
-            Failure::unusable(format!("cannot restore {}: {error}", file.display())).report();
+            let (file, copy) = (file.display(), copy.display());
+            Failure::unusable(format!("cannot restore {file}: {error}; {copy} is a copy")).report();
+            is_restored = false;
         }
+    }
+    if !is_restored {
+        return;
     }
     let _ = script.map(std::fs::remove_file);
     let _ = std::fs::remove_dir_all(folder);
@@ -104,5 +110,24 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let own = folders().extract_if(.., |folder| folder.0 == self.0).next();
         own.into_iter().for_each(remove);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_of_a_file_that_cannot_be_restored_stays() {
+        let (files, saved) = (Folder::new().unwrap_or_else(|_| panic!()), Folder::new());
+        let saved = saved.unwrap_or_else(|_| panic!());
+        let file = files.file("program");
+        std::fs::write(&file, "text").unwrap();
+        saved.keep(&file).unwrap();
+        drop(files);
+        let copy = saved.file("kept-0");
+        drop(saved);
+        assert_eq!(std::fs::read(&copy).unwrap(), b"text");
+        std::fs::remove_dir_all(copy.parent().unwrap()).unwrap();
     }
 }

@@ -168,16 +168,17 @@ impl Line {
 
     /// Returns whether the flags select x86-64 Linux, or no target.
     pub(super) fn is_supported_target(&self) -> bool {
-        let last = self.flags().rev().find_map(|flag| {
-            let text = flag[0].to_str()?;
-            match (text, &flag[1..]) {
-                ("-m32" | "-mx32" | "-m16", _) => Some(false),
-                ("-m64", _) => Some(true),
-                ("-target", [name]) => Some(is_supported(name.as_encoded_bytes())),
-                _ => text.strip_prefix("--target=").map(|name| is_supported(name.as_bytes())),
-            }
+        // The width is a choice of its own: `-m32` also changes a target that comes later.
+        let width = self.flags().rev().find_map(|flag| match flag[0].to_str()? {
+            "-m32" | "-mx32" | "-m16" => Some(false),
+            "-m64" => Some(true),
+            _ => None,
         });
-        last.unwrap_or(true)
+        let target = self.flags().rev().find_map(|flag| match (flag[0].to_str()?, &flag[1..]) {
+            ("-target", [name]) => Some(is_supported(name.as_encoded_bytes())),
+            (text, _) => text.strip_prefix("--target=").map(|name| is_supported(name.as_bytes())),
+        });
+        width != Some(false) && target != Some(false)
     }
 
     pub(super) fn flags(&self) -> impl DoubleEndedIterator<Item = &[OsString]> {
