@@ -224,7 +224,10 @@ impl Lowering {
         print.number(self.options.format as u64);
         print.tags(source, entries.iter().map(|(key, _)| key.tag));
         for (key, entry) in entries {
-            print.number(key.size.map_or(0, u64::from));
+            // An unknown size is not the same as none.
+            // An unknown size is not the same as none.
+            let size = key.size.map(|size| Some(u64::from(size)).filter(|&bytes| bytes != 0));
+            print.number(size.map_or(0, |bytes| bytes.unwrap_or(u64::MAX)));
             print.number(entry.node.map_or(u64::MAX, u64::from));
         }
         for node in &self.forest.nodes {
