@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::body::header;
+use crate::globals::aliases;
 use crate::{Argument, Attribute, Attributes, Call, Groups, Module};
-use tbaa::parts::table::HashMap;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_lex::lexer::{Lexer, words};
 use tbaa_lex::source::unquoted;
 
@@ -150,6 +151,8 @@ pub struct Effects<'t> {
     groups: HashMap<u32, Stated>,
     functions: HashMap<Cow<'t, [u8]>, (Stated, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
+    /// The names of the globals that are aliases of others.
+    aliases: HashSet<Cow<'t, [u8]>>,
 }
 
 /// The properties that a list of attributes states.
@@ -178,9 +181,12 @@ impl<'t> Effects<'t> {
     pub fn new(module: &'t Module<'_>) -> Self {
         let groups = Groups::new(module);
         let stated = |number| (number, stated(groups.of(number), |_| Stated::default()));
-        let (functions, intrinsics) = (HashMap::default(), HashMap::default());
-        let mut effects =
-            Effects { groups: groups.numbers().map(stated).collect(), functions, intrinsics };
+        let mut effects = Effects {
+            groups: groups.numbers().map(stated).collect(),
+            functions: HashMap::default(),
+            intrinsics: HashMap::default(),
+            aliases: aliases(module.text()).map(unquoted).collect(),
+        };
         let mut memory = MemoryEffects::ANY;
         for line in include_str!("intrinsics.txt").lines().filter(|line| !line.starts_with('#')) {
             match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -202,6 +208,11 @@ impl<'t> Effects<'t> {
             }
         }
         effects
+    }
+
+    /// Returns whether a global's name, without the `@`, is that of an alias.
+    pub(super) fn is_alias(&self, name: &[u8]) -> bool {
+        self.aliases.contains(&unquoted(name))
     }
 
     fn stated(&self, attributes: Attributes<'t>) -> Stated {

@@ -30,6 +30,16 @@ impl Module<'_> {
     }
 }
 
+/// Returns the names of the aliases of globals, as the text has them after the `@`.
+pub(super) fn aliases(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let name = move |at: usize| {
+        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
+        let mut lexer = Lexer::new(&text[..at], start);
+        lexer.eat(b"@").then(|| lexer.skip_name().ok()).flatten()
+    };
+    memchr::memmem::find_iter(text, b" alias ").filter_map(name)
+}
+
 fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global<'t>)> {
     lexer.eat(b"@").then_some(())?;
     let name = lexer.skip_name().ok()?;

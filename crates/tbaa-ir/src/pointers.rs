@@ -443,8 +443,10 @@ impl<'t> Pointers<'t> {
                 continue;
             };
             // Skip `null` and `undef`: an access through them is not valid.
-            let leads_nowhere =
-                |value: &Value| matches!(self.function.def(*value), Def::Constant | Def::Undefined);
+            let leads_nowhere = |value: &Value| match self.function.def(*value) {
+                Def::Constant => self.function.written(*value) == b"null",
+                def => def == Def::Undefined,
+            };
             for &value in choices.iter().filter(|choice| !leads_nowhere(choice)) {
                 let base = self.address(value).base;
                 let is_phi = base == value
@@ -559,7 +561,7 @@ impl<'t> Pointers<'t> {
     /// Returns the kind of object that a base pointer points to.
     pub fn object(&self, base: Value) -> Object {
         match self.function.def(base) {
-            Def::Global(_) => Object::Global,
+            Def::Global(name) if !self.effects.is_alias(name) => Object::Global,
             Def::Parameter(at) => {
                 let mut words = self.function.header.parameters[at].words();
                 let is_noalias = words.any(|word| word == b"noalias" || word == b"byval");

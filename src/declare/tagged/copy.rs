@@ -44,8 +44,9 @@ impl TaggedTypes {
         let types = &self.types;
         let char = types.char();
         let mut parts = Vec::new();
+        let has_flag = |ty| types.record(ty).is_some_and(|record| record.may_alias);
         // The types to visit, innermost last: type, offset, index of next member, may-alias flag.
-        let mut stack = vec![(ty, 0_u64, 0, types.may_alias(ty))];
+        let mut stack = vec![(ty, 0_u64, 0, has_flag(ty))];
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);
             let record = match types.kind(ty) {
@@ -65,7 +66,7 @@ impl TaggedTypes {
             }
             let Some(field) = record.fields.get(next) else { continue };
             stack.push((ty, at, next + 1, may_alias));
-            let may_alias = may_alias || types.may_alias(field.ty);
+            let may_alias = may_alias || has_flag(field.ty);
             match field.bits {
                 None => stack.push((field.ty, at.saturating_add(field.offset / 8), 0, may_alias)),
                 // Bit-fields that share a memory location have one entry.

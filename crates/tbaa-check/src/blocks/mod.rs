@@ -617,7 +617,11 @@ impl<'a> Judge<'a> {
         let [tag, of_write] = [self.tag(call), self.instruction(other).tag];
         let apart = body.pointers.is_out_of_reach(written, at, true, false)
             || !self.llvm.may_alias(tag, of_write);
-        let cause = if tag.is_some() { Cause::NoTag } else { Cause::LoadNoTag };
+        let cause = match (tag, of_write) {
+            (None, _) => Cause::LoadNoTag,
+            (_, None) => Cause::NoTag,
+            _ => Cause::SameType,
+        };
         (!apart).then_some(cause)
     }
 

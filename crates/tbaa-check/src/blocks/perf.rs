@@ -75,7 +75,7 @@ fn symbol(line: &str) -> Option<&str> {
     let (_, rest) = line.rsplit_once(": ").unwrap_or(("", line));
     let (address, rest) = rest.trim().split_once(' ')?;
     u64::from_str_radix(address, 16).ok()?;
-    let end = [" (", "+0x"].iter().filter_map(|mark| rest.rfind(mark)).min();
+    let end = [" (/", " ([", " (inlined)", "+0x"].iter().filter_map(|mark| rest.rfind(mark)).min();
     let symbol = rest[..end.unwrap_or(rest.len())].trim();
     (!symbol.ends_with(':')).then_some(symbol)
 }

@@ -179,7 +179,7 @@ impl Alloca {
             lexer.skip_space().ok()?;
             let rest = lexer.rest();
             if rest.starts_with(b"addrspace(") {
-                alloca.plain = rest.starts_with(b"addrspace(0)");
+                alloca.plain &= rest.starts_with(b"addrspace(0)");
             } else if let Some(rest) = rest.strip_prefix(b"align ") {
                 let end = rest.iter().position(|byte| !byte.is_ascii_digit());
                 let start = lexer.at + b"align ".len();

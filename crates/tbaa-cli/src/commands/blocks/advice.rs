@@ -261,7 +261,17 @@ impl<'a> Advisor<'a> {
 
 /// Returns a function's name in the source, without the parameters that demangling appends.
 fn source_name(callee: &[u8]) -> String {
-    let name = function_name(callee);
-    let end = name.find('(').filter(|_| callee.starts_with(b"_Z"));
-    name[..end.unwrap_or(name.len())].to_owned()
+    let mut name = function_name(callee);
+    let mut depth = 0;
+    let opens = |&(_, c): &(usize, char)| {
+        depth += i32::from(c == ')') - i32::from(c == '(');
+        c == '(' && depth == 0
+    };
+    // The last parentheses: earlier ones belong to `(anonymous namespace)` or `operator()`.
+    if let Some((at, _)) = name.char_indices().rev().find(opens)
+        && callee.starts_with(b"_Z")
+    {
+        name.truncate(at);
+    }
+    name
 }
