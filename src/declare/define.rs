@@ -417,8 +417,11 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
     if size >= LIMIT {
         return Err(DeclareError::TooLarge { place: title.to_owned() });
     }
-    let natural =
-        if attributes.packed { 1 } else { slots.iter().map(|s| s.align).max().unwrap_or(1) };
+    let own = |slot: &Slot| {
+        let natural = if attributes.packed || slot.packed { 1 } else { slot.align };
+        natural.max(slot.asked.unwrap_or(1)).min(attributes.pack.unwrap_or(u64::MAX))
+    };
+    let natural = slots.iter().map(own).max().unwrap_or(1);
     let align = attributes.align.unwrap_or(natural);
     let mut offsets = Vec::with_capacity(slots.len());
     // The start and end of each member in bits, and its index.
@@ -441,7 +444,7 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
     if let Some(&[(.., before), (at, _, index)]) = overlap.filter(|_| !record.union) {
         return Err(DeclareError::Offset {
             place: draft.place(index),
-            offset: at / 8,
+            offset: if slots[index].bits.is_some() { at } else { at / 8 },
             reason: format!("lies inside {}: declare a union if they overlap", draft.place(before)),
         });
     }

@@ -39,8 +39,6 @@ impl Declarations {
         attributes: &Attributes,
         slots: &[Slot],
     ) -> Option<Layout> {
-        // The size in bits of a record without members.
-        let least = if self.cplusplus { 8 } else { 0 };
         match self.target.rules {
             LayoutRules::SystemV { unnamed_bits_align } => {
                 let (offsets, used, size) = Default::default();
@@ -49,13 +47,16 @@ impl Declarations {
                     SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
                 slots.iter().try_for_each(|slot| state.place(slot))?;
                 let SystemV { offsets, size, align, .. } = state;
+                // In C++, a record without members has 1 byte.
+                let least = if self.cplusplus { 8 } else { 0 };
                 let size = size.max(least).next_multiple_of(8 * align) / 8;
                 Some(Layout { offsets, size, align, required: 1 })
             }
             LayoutRules::Microsoft { wide } => {
                 let mut state = Microsoft::new(union, wide, attributes);
                 slots.iter().try_for_each(|slot| state.place(slot))?;
-                Some(state.finish())
+                // The bytes of a record without members.
+                Some(state.finish(if self.cplusplus { 1 } else { 4 }))
             }
         }
     }
@@ -207,7 +208,7 @@ impl Microsoft {
         Some(())
     }
 
-    fn finish(mut self) -> Layout {
+    fn finish(mut self, least: u64) -> Layout {
         self.size = self.size.next_multiple_of(self.align);
         self.required = self.required.max(self.attributes.align.unwrap_or(0));
         if self.required != 0 {
@@ -216,8 +217,7 @@ impl Microsoft {
             self.size = self.size.next_multiple_of(rounding);
         }
         if self.size == 0 {
-            // C has no empty structs. clang gives them 4 bytes, or more to align them.
-            self.size = if self.required >= 4 { self.align } else { 4 };
+            self.size = if self.required >= least { self.align } else { least };
         }
         // A record with an alignment attribute requires that alignment when it is a member.
         let asks = self.attributes.align.map_or(1, |_| self.align);

@@ -102,6 +102,9 @@ impl Declarations {
                 }
                 Step::Follow { index } => {
                     (offset, bits, align) = (0, None, self.align_of(ty));
+                    if index.is_none() {
+                        align = at_most(align, size);
+                    }
                     moved(index)
                 }
             };

@@ -90,7 +90,7 @@ fn members_that_clang_is_asked_about() {
     let record = |count: usize| {
         (0..count).fold(Record::structure("S"), |record, at| record.field(format!("m{at}"), "int"))
     };
-    for (members, found) in [(4095, 0), (4096, 1)] {
+    for (members, found) in [(4096, 0), (4097, 1)] {
         let mut types = Declarations::new(Target::x86_64());
         types.define(record(members)).unwrap();
         let accesses = ClangAccesses::of(&types);

@@ -105,7 +105,7 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
         (old, __libc_realloc(block, size))
     };
     if new.is_null() {
-        if size != 0 {
+        if size != 0 && !block.is_null() {
             // The call failed, and the block still exists.
             blocks::mark(block, old, caller);
         }
@@ -302,16 +302,20 @@ writers! {
         { |n| scattered(to, count as usize, n) }
     fn preadv(file: c_int, to: *const libc::iovec, count: c_int, at: i64) -> isize
         { |n| scattered(to, count as usize, n) }
-    fn recv(file: c_int, to: *mut c_void, most: usize, flags: c_int) -> isize { |n| filled(to, n) }
+    // With `MSG_TRUNC`, the result may exceed the buffer's size.
+    fn recv(file: c_int, to: *mut c_void, most: usize, flags: c_int) -> isize
+        { |n| filled(to, n.min(most as isize)) }
     fn recvfrom(file: c_int, to: *mut c_void, most: usize, flags: c_int, from: *mut c_void,
         len: *mut libc::socklen_t) -> isize {
-        |n| { filled(to, n); if !len.is_null() { wrote(from, *len as usize); wrote_one(len) } }
+        |n| { filled(to, n.min(most as isize)); if !len.is_null() { wrote(from, *len as usize); wrote_one(len) } }
     }
     fn recvmsg(file: c_int, to: *mut libc::msghdr, flags: c_int) -> isize { |n| received(to, n) }
     fn readlink(path: *const c_char, to: *mut c_char, most: usize) -> isize { |n| filled(to, n) }
     fn fread(to: *mut c_void, size: usize, count: usize, file: *mut c_void) -> usize
-        { |n| wrote(to, n.wrapping_mul(size)) }
-    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |text| printed(text) }
+        { |n| wrote(to, n.saturating_add(1).min(count).wrapping_mul(size)) }
+    // A line may contain bytes that are 0.
+    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char
+        { |text| if !text.is_null() { wrote(text, most as usize) } }
     fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |text| printed(text) }
     fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |status| wrote_one(to) }
     fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |status| wrote_one(to) }

@@ -44,7 +44,8 @@ impl TaggedTypes {
         let types = &self.types;
         let char = types.char();
         let mut parts = Vec::new();
-        let has_flag = |ty| types.record(ty).is_some_and(|record| record.may_alias);
+        let record = |ty| types.record(types.innermost(ty));
+        let has_flag = |ty| record(ty).is_some_and(|record| record.may_alias);
         // The types to visit, innermost last: type, offset, index of next member, may-alias flag.
         let mut stack = vec![(ty, 0_u64, 0, has_flag(ty))];
         while let Some((ty, at, next, may_alias)) = stack.pop() {

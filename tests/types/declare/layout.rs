@@ -41,6 +41,12 @@ fn explicit_layouts_are_checked() {
     let bits = bits.member(Member::new("a", "int").bits(3).at_bit(0));
     types.define(bits.member(Member::new("b", "int").bits(9).at_bit(5))).unwrap();
     assert_eq!([types.offset_of("S.x"), types.offset_of("S.y")], [Ok(9), Ok(1)]);
+    let pack = Record::structure("P").pack(2).size(6);
+    let pack = types.define(pack.member(at("x", "int", 0)).member(at("y", "short", 4))).unwrap();
+    assert_eq!(types.align_of(pack), 2);
+    let mut windows = Declarations::cplusplus(Target::windows_x86_64());
+    let empty = windows.define(Record::structure("E")).unwrap();
+    assert_eq!(windows.size_of(empty), Some(1));
     let mut graph = Graph::new();
     let mut types = types.into_tagged(Policy::Clang);
     let place = types.place(&mut graph, "S.x").unwrap();
