@@ -10,11 +10,11 @@ use std::fmt;
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, TaggedTypes, Target};
 use tbaa::{Access, AliasRule, Graph, Oracle};
 
-/// A virtual register; each is written once.
+/// A virtual register. It is written at most once.
 type Reg = usize;
 
-/// The memory that an access reads or writes: `size` bytes at an offset from a pointer, which is a
-/// parameter of the function. The access's tag decides what it may alias.
+/// The memory that an access reads or writes: `size` bytes at `offset` from the pointer with the
+/// number `pointer`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Destination {
     pointer: usize,
@@ -24,13 +24,12 @@ struct Destination {
 }
 
 impl Destination {
-    /// Returns whether both are certainly the same bytes.
+    /// Returns whether `self` and `other` are certainly the same bytes.
     fn is(&self, other: &Destination) -> bool {
         (self.pointer, self.offset, self.size) == (other.pointer, other.offset, other.size)
     }
 
-    /// Returns whether both are certainly disjoint: the same pointer, and ranges that do not
-    /// overlap.
+    /// Returns whether `self` and `other` have the same pointer, and their bytes do not overlap.
     fn is_apart_from(&self, other: &Destination) -> bool {
         let behind = |a: &Destination, b: &Destination| a.offset >= b.offset + b.size;
         self.pointer == other.pointer && (behind(self, other) || behind(other, self))
@@ -75,14 +74,13 @@ impl Compiler {
         Compiler { types, oracle: Oracle::new(Graph::new(), AliasRule::Union) }
     }
 
-    /// Declares a type that the program defines.
     fn define(&mut self, record: Record) -> Result<(), DeclareError> {
         self.types.types_mut().define(record)?;
         Ok(())
     }
 
-    /// Returns the memory that a path leads to, where `pointer` points to the path's first type.
-    /// Adding a tag takes time proportional to the path. The oracle's cached answers stay valid.
+    /// Returns the memory that `path` leads to, where `pointer` points to the path's first type.
+    /// Adds a tag to the oracle's graph if necessary.
     fn place(&mut self, pointer: usize, path: &str) -> Result<Destination, DeclareError> {
         let Compiler { types, oracle } = self;
         let place = oracle.update(|graph| types.place(graph, path))?;
@@ -99,15 +97,16 @@ impl Compiler {
             && self.oracle.may_conflict(access(first), access(second)).is_some()
     }
 
-    /// Removes loads of values that are in registers, and stores whose values are never read.
+    /// Removes loads whose values are in registers, and stores whose bytes are overwritten before
+    /// they can be read.
     fn optimize(&self, code: &[Op]) -> Vec<Op> {
         self.without_dead_stores(self.without_redundant_loads(code))
     }
 
     fn without_redundant_loads(&self, code: &[Op]) -> Vec<Op> {
-        // Memory whose contents are in a register, and whether a store wrote it.
+        // Memory, whether a store made its contents known, and the register with the contents.
         let mut known: Vec<(Destination, bool, Reg)> = Vec::new();
-        // For each removed load, its register and the register that replaces it.
+        // The register of each removed load, and the register to use instead.
         let mut renamed: Vec<(Reg, Reg)> = Vec::new();
         let mut kept = Vec::new();
         for op in code {
@@ -135,7 +134,7 @@ impl Compiler {
                     known.retain(|(place, stored, _)| {
                         !place.is(to) && !self.conflict((place, *stored), (to, true))
                     });
-                    // If the store is narrow, the register has more bytes than the memory.
+                    // A register has 8 bytes. A smaller store writes only some of them.
                     if to.size == 8 {
                         known.push((*to, true, from));
                     }
@@ -147,7 +146,7 @@ impl Compiler {
     }
 
     fn without_dead_stores(&self, code: Vec<Op>) -> Vec<Op> {
-        // Memory that is overwritten before it is read.
+        // Memory that later operations overwrite before any operation can read it.
         let mut overwritten: Vec<Destination> = Vec::new();
         let mut kept = Vec::new();
         for op in code.into_iter().rev() {
@@ -167,8 +166,7 @@ impl Compiler {
     }
 }
 
-/// Returns three functions: one uses Lua's stack slots and frames, one a vector, one a message that
-/// is read as another type. The types of each function are declared just before it.
+/// Returns the names and code of three functions. Declares types before it makes each function.
 fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, DeclareError> {
     let value =
         Record::union("Value").field("gc", "void *").field("n", "double").field("i", "long");
@@ -216,9 +214,9 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
     let message = vec![
         Op::Constant(0, 1),
         Op::Store(word, 0),
-        Op::Load(1, frame), // Not from a message, so the store before is dead.
+        Op::Load(1, frame), // Not a load of the message: the first store is dead.
         Op::Store(word, 1),
-        Op::Load(2, half), // Reads a part of `word`.
+        Op::Load(2, half), // May read a part of `word`.
         Op::Store(word, 2),
         Op::Print(1),
     ];
@@ -241,8 +239,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 mod tests {
     use super::*;
 
-    /// Runs code on a memory in which `addresses` has the address of each pointer. Returns the
-    /// printed values and the final memory.
+    /// Runs code in which pointer `p` has the address `addresses[p]`. Returns the printed values
+    /// and the final memory.
     fn run(code: &[Op], addresses: &[usize]) -> (Vec<u64>, Vec<u8>) {
         let mut memory: Vec<u8> = (0..=255).collect();
         let mut registers = vec![0_u64; 1 + code.len()];
@@ -303,15 +301,15 @@ mod tests {
         (*state >> 11) as usize % below
     }
 
-    /// Random code accesses objects through pointers, which alias only where the types allow it.
-    /// Types are added while the code is generated.
+    /// Random code accesses objects through pointers. The pointers alias only where the types allow
+    /// it. In some rounds, types are added.
     #[test]
     fn random_code_does_the_same_after_as_before() {
         let mut compiler = Compiler::new();
         let inner =
             Record::union("Inner").field("i", "int").field("f", "float").field("s", "short [2]");
         compiler.define(inner).unwrap();
-        // Pointers and paths: to an Inner, and to an int, a float and a short that it may contain.
+        // Pointer 0 points to an Inner; pointers 1, 2 and 3 to an int, a float and a short.
         let mut paths: Vec<(usize, &str)> = vec![(0, "Inner.i"), (0, "Inner.f"), (0, "Inner.s[1]")];
         paths.extend([(0, "Inner.s[0]"), (1, "*int"), (2, "*float"), (3, "*short")]);
         let arrivals = [
@@ -344,8 +342,8 @@ mod tests {
                 compiler.define(record).unwrap();
                 paths.extend(more);
             }
-            // The int, the float or the short is in the Inner. Not all three can be: outside a
-            // union an int cannot overlap a float.
+            // Move the int, the float or the short into the Inner. Two of them must not be there:
+            // their tags say that they do not alias.
             let mut addresses = addresses;
             addresses[1 + round % 3] = 64;
             let mut code = vec![Op::Constant(0, state)];

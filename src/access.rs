@@ -12,7 +12,7 @@ pub enum AccessKind {
     Read,
     /// The access stores.
     Write,
-    /// The access may load, store or do both, as a call may, or its kind is unknown.
+    /// The access may load and may store.
     #[default]
     Both,
 }
@@ -29,8 +29,8 @@ impl AccessKind {
 
 /// A memory access, described by its tag.
 ///
-/// A [`TagId`] or an `Option<TagId>` converts into an access that has the tag's own size and may
-/// read and write.
+/// A [`TagId`] or an `Option<TagId>` converts into an access of kind [`AccessKind::Both`] without a
+/// `size`.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Access, AliasRule, SizedField};
@@ -58,33 +58,33 @@ impl AccessKind {
 pub struct Access {
     /// The tag. An access without a tag may touch any memory.
     pub tag: Option<TagId>,
-    /// The number of bytes that the access touches, if it differs from the tag's.
+    /// The size of the access, if it differs from the tag's size.
     pub size: Option<Size>,
-    /// Says if the access reads, writes, or both. Only
-    /// [`may_conflict`](crate::Oracle::may_conflict) uses this.
+    /// Says if the access reads, writes, or both. [`may_conflict`](crate::Oracle::may_conflict)
+    /// uses this, but [`may_alias`](crate::Oracle::may_alias) does not.
     pub kind: AccessKind,
 }
 
 impl Access {
-    /// Returns the access with another size than the tag's: a number of bytes, or a [`Size`].
+    /// Returns the access with this size in place of the tag's: a number of bytes, or a [`Size`].
     ///
     /// If the tag is for an array element, the bytes may begin at any element: 8 bytes from
-    /// `arr[k]` of `struct { int arr[4]; float tail; }` touch `tail`, because `k` may be 3.
+    /// `arr[k]` of `struct { int arr[4]; float tail; }` may touch `tail`, because `k` may be 3.
     /// Old-format nodes do not record an element's size. So an access of `n` bytes with an
-    /// old-format tag may begin at any byte of its field, and end up to `n - 1` bytes after the
-    /// field. For an instruction's width use [`Access::of_width`]: it assumes that an access whose
-    /// width fits into the field does not leave the field.
+    /// old-format tag may begin at any byte of the tag's field, and end up to `n - 1` bytes after
+    /// the field. For an instruction's width use [`Access::of_width`]. That function assumes that
+    /// an access does not leave the field if its width fits into the field.
     pub fn with_size(self, size: impl Into<Size>) -> Self {
         Access { size: Some(size.into()), ..self }
     }
 
     /// Returns the access of an instruction that touches `width` bytes and has a tag of `graph`.
     ///
-    /// A width larger than the tag's size becomes the access's size, and so does any width if the
-    /// tag's size is unknown. But if the instruction touches whole elements, as a vector of array
-    /// elements does, the access has the element's size. The old format does not record sizes. With
-    /// an old-format tag, the access gets no size if the width fits into the tag's field, or if
-    /// LLVM's search from the base type does not reach the access type, as in a union.
+    /// If `width` is larger than the tag's size, or if the tag's size is unknown, the access gets
+    /// the size `width`. But if the instruction touches whole elements of an array, as a vector
+    /// load may do, the access has the size of one element. The old format does not record sizes.
+    /// With an old-format tag, the access gets no `size` if `width` fits into the tag's field, or
+    /// if LLVM's search from the base type does not reach the access type, as in a union.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -119,8 +119,8 @@ impl Access {
         }
     }
 
-    /// Returns an access of `bytes` bytes with a tag of `graph`, like [`Access::with_size`], even
-    /// for several elements. For an old-format tag, does the same as [`Access::of_width`].
+    /// Returns an access of `bytes` bytes with a tag of `graph`. For an old-format tag, does the
+    /// same as [`Access::of_width`]; for any other tag, the same as [`Access::with_size`].
     pub fn of_bytes(graph: &Graph, tag: TagId, bytes: u64) -> Self {
         let old = graph.tag(tag).is_ok_and(|tag| tag.size.is_none());
         if old { Access::of_width(graph, tag, bytes) } else { Access::from(tag).with_size(bytes) }
@@ -160,9 +160,10 @@ impl From<Option<TagId>> for Access {
     }
 }
 
-/// Returns the largest number of bytes that consecutive elements at a tag's offset can have: the
-/// size of the last field on LLVM's path; in the old format, the distance to the next field of any
-/// aggregate on the path; `u64::MAX` without limit. `None` if LLVM does not reach the access type.
+/// Returns the largest number of bytes that consecutive elements at a tag's offset can have, or
+/// `u64::MAX` if there is no limit. In the size-aware format, the limit is the size of the last
+/// field on LLVM's path. In the old format, it is the distance to the nearest later field of an
+/// aggregate on the path. Returns `None` if LLVM does not reach the access type.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);
@@ -173,7 +174,7 @@ fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
         }
         let node = graph.ty(ty);
         let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
-            // A scalar of the old format also counts as each of its ancestors.
+            // In the old format, LLVM's path goes on to the scalar's ancestors.
             return (old && node.kind() == TypeKind::Scalar && rest == 0).then_some(room);
         };
         let next = || node.fields().map(|field| field.offset).find(|&offset| offset > rest);

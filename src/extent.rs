@@ -6,14 +6,12 @@
 //! `struct { int arr[4]; float tail; }` touch `tail`.
 //!
 //! - An access of unknown size may touch everything up to the end of the base.
-//! - A base type that contains a flexible array has no end. An old-format type has none either,
-//!   because its nodes record no sizes.
-//! - A known size may exceed the base on every path to the accessed type. Then the tag does not
-//!   describe the access, which may alias everything: the memory after an object of the base
-//!   depends on types that may be added later.
+//! - A base type that contains a flexible array has no end. Nor has an old-format type, because
+//!   old-format nodes record no sizes.
+//! - On every path to the accessed type, an access of known size may extend past the end of the
+//!   base. Then the tag does not describe the access, and the access may alias everything.
 //!
-//! So a larger known size never makes an access alias less. Nor does an unknown size, compared with
-//! a known size that stays inside the base.
+//! So a larger known size never makes an access alias less.
 
 /// The extent of an access or type without an end. Finite extents are smaller: sizes have 64 bits.
 pub(crate) const UNBOUNDED: u128 = 1 << 80;
@@ -53,12 +51,13 @@ impl Size {
         }
     }
 
-    /// Returns the number of bytes, if it is known. `Bytes(0)` and `Bytes(u64::MAX)` are unknown.
+    /// Returns the number of bytes, if it is known. `Bytes(0)` and `Bytes(u64::MAX)` count as
+    /// unknown.
     pub(crate) fn known(self) -> Option<u64> {
         self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }
 
-    /// Returns whether `other` is not larger than this size. An unknown size covers all others.
+    /// Returns whether `other` is not larger than this size. An unknown size covers every size.
     #[must_use]
     pub fn covers(self, other: Size) -> bool {
         self.known().is_none_or(|bytes| other.known().is_some_and(|other| other <= bytes))
@@ -76,22 +75,21 @@ impl From<u64> for Size {
 }
 
 impl From<Size> for u64 {
-    /// Returns the number that metadata or C code stores for a size: 0 if it is unknown, as clang
-    /// writes it.
+    /// Returns the size as a plain number, with 0 for an unknown size.
     fn from(size: Size) -> u64 {
         size.bytes().unwrap_or(0)
     }
 }
 
 /// Returns the number of bytes that an access at offset `at` may touch in a base type that ends at
-/// `end`, or 0 if the access begins at the end or later. `size` is `None` for an old-format tag.
-/// Without a known size, the access may touch everything up to the end.
+/// `end`, or 0 if the access begins at the end or later. If `size` is `None` (an old-format tag) or
+/// `Unknown`, the access may touch everything up to the end.
 pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     let room = end.saturating_sub(at.into());
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
 }
 
-/// Returns whether an access that begins at `at` has a known size and extends past `end`.
+/// Returns whether an access begins at `at`, has a number of bytes, and extends past `end`.
 pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
     let end_of = |size: u64| u128::from(at) + u128::from(size);
     size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)

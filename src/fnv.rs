@@ -1,7 +1,7 @@
 //! A hash that is the same on every machine and in every version of Rust.
 
-/// Returns the 64-bit FNV-1a hash of some bytes. If a single byte changes, the hash changes. Its
-/// low bits are distributed poorly.
+/// Returns the 64-bit FNV-1a hash of some bytes. If a single byte changes, the hash changes. The
+/// low bits of the hash are distributed poorly.
 ///
 /// Source: Fowler, Noll, Vo, draft-eastlake-fnv.
 pub fn fnv<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {

@@ -1,15 +1,16 @@
 //! A forest to which leaves can be added. Most tests for an ancestor take constant time.
 //!
-//! Each numbered node has an interval of preorder numbers that encloses those of its descendants,
-//! so one of two such nodes is an ancestor of the other iff their intervals overlap. A node added
-//! after the last numbering is *unnumbered*: its interval is the first number of its parent's
-//! interval, or a new number for a root. An unnumbered node is never an ancestor of a numbered
-//! one, so the intervals decide all tests except those between unnumbered nodes that share a
-//! number. These tests climb. [`Forest::catch_up`] renumbers all nodes when the unnumbered ones
-//! exceed 16 plus a quarter of the numbered ones, so adding takes `O(1)` on average.
+//! Each *numbered* node has an interval of preorder numbers that encloses the intervals of its
+//! descendants, so one of two numbered nodes is an ancestor of the other iff their intervals
+//! overlap. A node added after the last numbering is *unnumbered*: its interval is the first number
+//! of its parent's interval, or a new number for a root. An unnumbered node is never an ancestor of
+//! a numbered one, so the intervals decide all tests except those between unnumbered nodes that
+//! share a number. Such a test climbs from one node through its ancestors. [`Forest::catch_up`]
+//! renumbers all nodes when the unnumbered ones exceed 16 plus a quarter of the numbered ones, so
+//! adding a node takes `O(1)` on average.
 //!
-//! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): each node
-//! also points to a farther ancestor, chosen so that climbing n levels takes `O(log n)` steps.
+//! Climbing follows jump pointers (Myers, "An applicative random-access stack", 1983): besides its
+//! parent, each node points to an ancestor chosen so that climbing n levels takes `O(log n)` steps.
 
 use std::borrow::Cow;
 
@@ -23,9 +24,9 @@ pub(crate) struct Span {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forest {
-    /// The parent of each node, which was added before it. A root is its own parent.
+    /// The parent of each node. A root is its own parent.
     parents: Vec<u32>,
-    /// For each node, an ancestor that is farther up (its jump pointer). A root points to itself.
+    /// The jump pointer of each node: an ancestor, possibly the parent. A root points to itself.
     jumps: Vec<u32>,
     /// The order of each jump pointer. A jump of order k climbs 2^k - 1 levels.
     orders: Vec<u8>,
@@ -100,7 +101,7 @@ impl Forest {
     pub(crate) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
-        // An unnumbered node can only be an ancestor of other unnumbered nodes.
+        // All descendants of an unnumbered node are unnumbered.
         within && (!self.is_unnumbered(upper) || self.climb(lower, |node| node >= upper) == upper)
     }
 
@@ -144,7 +145,7 @@ impl Forest {
         true
     }
 
-    /// Returns the spans of all nodes, numbered so that no two begin with the same number.
+    /// Returns the spans of all nodes as if all were numbered. No two begin with the same number.
     pub(crate) fn spans(&self) -> Cow<'_, [Span]> {
         if !self.has_unnumbered() {
             return Cow::Borrowed(&self.spans);
@@ -165,7 +166,7 @@ impl Forest {
                 sizes[parent] += sizes[node];
             }
         }
-        // The first number that is still free, for the children of each node and for the roots.
+        // The first free number for the children of each node, and the first one for the roots.
         let mut free = vec![0; parents.len()];
         let mut free_root = 0;
         for node in 0..parents.len() {

@@ -1,23 +1,23 @@
-//! The guides: the files of the repository's `docs` folder, sorted by the reader's question.
+//! The guides: the pages of the repository's `docs` folder, sorted by the reader's question.
 //!
-//! * New to TBAA: a [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules), and
-//!   [the RFC](rfc) that they come from; [questions] and answers.
-//! * A slow module: what [blocks] a load; what tags are [worth]; [pictures]; [symptoms] that others saw.
-//! * A wrong program: [bisecting](bisect) tags; [checks](witness) at run time; where [LLVM gets it wrong](llvm).
-//! * Checking modules: what is [verified](verify) and [linted](lints); [names](naming) for accesses; LLVM's
-//!   [types](mod@types), [linking] and [whole programs](whole_program).
+//! * New to TBAA: a [tutorial]; [what TBAA is](tbaa); [the three rules](rules) for answers;
+//!   [the RFC](rfc) about unions; [questions] and answers.
+//! * A slow module: what [blocks] a load; what tags are [worth]; [pictures]; [symptoms].
+//! * A wrong program: [bisecting](bisect) tags; run-time [checks](witness); [bugs of LLVM](llvm).
+//! * Checking modules: what is [verified](verify) and [linted](lints); [names](naming) of accesses;
+//!   LLVM's [types](mod@types), [linking] and [whole programs](whole_program).
 //! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
-//!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift); the answers as
-//!   [bits](masks).
-//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; numbers for a front end that
-//!   prints [text](mod@text); [specs]; [lowering] for stock LLVM.
+//!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift);
+//!   the answers as [bits](masks).
+//! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; printing
+//!   [text](mod@text); [specs]; [lowering] for stock LLVM.
 //! * The library: [architecture]; [performance]; [limits].
 //!
 #![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
 #![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
-/// Declares a module for each page. A page links to another page as `[rules]`, and defines the link
-/// target as a file. The `doc` lines before the page define the same links as modules, and prevail.
+/// Declares a module for each page. A page defines the targets of links such as `[rules]` as files.
+/// The `doc` lines before the page define the same targets as modules, and prevail.
 macro_rules! pages {
     ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*

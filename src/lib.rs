@@ -2,7 +2,7 @@
 //! decide whether two accesses may alias, write `!tbaa` text.
 //!
 //! A compiler that knows the types of its program knows that a store to an `int` does not change
-//! any `float`. LLVM represents this knowledge as `!tbaa` metadata: each load and store has a tag,
+//! any `float`. LLVM represents this knowledge as `!tbaa` metadata: a load or store can have a tag,
 //! which refers to a position in a DAG of types. This crate makes such metadata. It also answers
 //! alias queries as LLVM would answer them, without LLVM.
 //!
@@ -60,9 +60,8 @@
 //! # Ok::<(), tbaa::declare::DeclareError>(())
 //! ```
 //!
-//! These tags express everything that the program's types promise. Stock LLVM crashes on some of
-//! them, so they must be lowered first: `tbaa-lower` turns them into tags that LLVM answers
-//! soundly. Tags of [`Session::like_clang`] can be given to LLVM unchanged.
+//! Stock LLVM crashes on some of these tags. So lower them first: `tbaa-lower` turns them into tags
+//! that LLVM answers soundly. Tags of [`Session::like_clang`] can be given to LLVM unchanged.
 //!
 //! # Map
 //!

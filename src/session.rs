@@ -59,8 +59,8 @@ impl Session {
     }
 
     /// Returns a session made of its parts. Declared types are added to the oracle's graph, which
-    /// may be that of a module. Types whose nodes are already in another graph cause
-    /// [`BuildError::ForeignId`](crate::BuildError::ForeignId).
+    /// may be that of a module. If a type already has a node in another graph, later calls that use
+    /// the type fail with [`BuildError::ForeignId`](crate::BuildError::ForeignId).
     pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
         Session { tagged, oracle }
     }
@@ -90,8 +90,8 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
-    /// Returns an access to a path with the given size, a number of bytes or a [`Size`]. This may
-    /// exceed the size of the path's type.
+    /// Returns an access to a path with the given size, a number of bytes or a [`Size`]. The size
+    /// may exceed that of the path's type.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Hash tables with hashbrown's hasher. It is several times as fast as std's on this crate's short
-//! keys, and seeded at random too, so that no input can be made whose keys all collide.
+//! Hash tables with hashbrown's hasher. It is faster than std's on short keys and, like std's, is
+//! seeded at random.
 
 pub use hashbrown::DefaultHashBuilder;
 pub use hashbrown::hash_map::Entry;

@@ -1,6 +1,6 @@
-//! Small sets of types (Bloom filters): `may_have` is true for all added types, and some others.
+//! Small sets of types (Bloom filters): `may_have` is true for added types, and for some others.
 
-/// A Bloom filter of 256 bits, in which each type sets two.
+/// A Bloom filter of 256 bits, in which each type sets one or two.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct TypeSet([u64; 4]);
 
@@ -8,7 +8,7 @@ impl TypeSet {
     /// The number of bits.
     pub(crate) const BITS: usize = 256;
 
-    /// Returns the positions of a type's two bits.
+    /// Returns the positions of a type's two bits, which may be the same bit.
     pub(crate) fn bits(ty: u32) -> [u32; 2] {
         let hash = ty.wrapping_mul(0x9e37_79b1);
         [hash >> 24, hash >> 16 & 255]

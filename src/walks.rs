@@ -1,8 +1,8 @@
 //! The walks of tags, which the verifier, the index and the rules share.
 //!
 //! A *walk* is the path of a tag from its base type, field by field, to the accessed scalar, and on
-//! to the scalar's parents. A *cursor* is a type on a walk and an offset into the type. The caller
-//! defines the next cursor. Each cursor has at most one successor, so cursors form a [`Forest`].
+//! to the scalar's parents. A *cursor* is a type on a walk and an offset into the type. Each cursor
+//! has at most one successor, so cursors form a [`Forest`].
 
 use std::hash::BuildHasher;
 
@@ -14,7 +14,7 @@ use crate::table::{DefaultHashBuilder, HashMap};
 /// The most cursors, so that an index fits in 30 bits. [`Walks::add_walk`] never exceeds it.
 pub(crate) const MOST_CURSORS: usize = (1 << 30) - 1;
 
-/// Marks an offset that does not fit in 32 bits.
+/// Marks an offset of 2^32-1 or more, which [`Walks::far`] has.
 const FAR: u32 = u32::MAX;
 
 /// A set of walks. Walks that reach the same cursor share all cursors after it.
@@ -34,7 +34,6 @@ pub(crate) struct Walks {
 }
 
 impl Walks {
-    /// Frees the spare capacity of the tables.
     pub(crate) fn shrink_to_fit(&mut self) {
         let mut known = std::mem::take(&mut self.known);
         known.shrink_to_fit(|&cursor| self.hash_of(cursor));
@@ -100,7 +99,6 @@ impl Walks {
         self.hasher.hash_one((ty, offset))
     }
 
-    /// Returns the hash of an existing cursor.
     fn hash_of(&self, cursor: u32) -> u64 {
         self.hash(self.ty(cursor), self.offset(cursor))
     }

@@ -18,8 +18,8 @@ const SOURCE: &str = include_str!("../llvm.cpp");
 #[repr(C)]
 struct Opaque(u8);
 
-/// Calls a function of `llvm.cpp`. `$name` is its name without the prefix `bench_`. The C type of
-/// each argument follows the argument, and the C type of the result comes last.
+/// Calls a function of `llvm.cpp`. `$name` is the function's name without the prefix `bench_`. An
+/// argument's type follows `=>`, and the result's type follows `->`.
 macro_rules! call {
     ($llvm:expr, $name:ident($($argument:expr => $ty:ty),*) $(-> $result:ty)?) => {{
         let name = concat!("bench_", stringify!($name), "\0");

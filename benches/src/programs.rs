@@ -22,8 +22,7 @@ pub(crate) struct Program {
     folder: String,
     flags: Vec<String>,
     sources: Sources,
-    /// True to keep only the tags and their types, without functions. With functions, all of
-    /// `DuckDB` is 2 GB of text.
+    /// True to keep only the tags and their types, without functions.
     metadata_only: bool,
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn programs(quick: bool) -> Vec<Program> {
 }
 
 impl Program {
-    /// Returns the program's text in a format: from `cache`, if possible, for a crate's sources.
+    /// Returns the program's text in a format. The text of a crate's sources may be in `cache`.
     ///
     /// # Errors
     ///

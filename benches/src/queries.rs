@@ -100,7 +100,7 @@ impl Pairs {
     }
 }
 
-/// A graph and the tags of it that are queried, also as LLVM has read them.
+/// A graph, its tags that are queried, and the same graph as LLVM has read it.
 pub(crate) struct Subject<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) tags: Vec<TagId>,
@@ -108,8 +108,8 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Panics unless `llvm`, if it is given, has as many tags as `tags`, and [`Verifier`] accepts
-    /// all of them. The caller ensures that their order is the same.
+    /// If `llvm` is given, panics if it has more or fewer tags than `tags`, or if [`Verifier`]
+    /// rejects one of `tags`. The caller ensures that the tags of `llvm` have the same order.
     pub(crate) fn new(graph: &'a Graph, tags: Vec<TagId>, llvm: Option<LlvmModule<'a>>) -> Self {
         let mut llvm = llvm;
         if let Some(llvm) = &mut llvm {
@@ -184,8 +184,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Measures single queries on several graphs in one race, so that the figures are comparable. The
-/// contenders are `tbaa` and `LLVM`, followed by the graph's index.
+/// Measures single queries on several graphs in one race, so that the times are comparable. The
+/// name of a contender is `tbaa` or `LLVM`, a space, and the graph's index.
 pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject<'_>]) -> Race {
     let quick = sampler.quick;
     let pairs: Vec<_> = subjects.iter().map(|s| Pairs::random(&s.tags, quick)).collect();
@@ -194,7 +194,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         subject.compare(ours, pairs);
     }
     let with_pairs = || ours.iter().zip(&pairs).enumerate();
-    // Moves the last graph to index 1: criterion prints the ratio of the first two contenders.
+    // The last graph's contender moves to index 1, because criterion compares the first two.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
             pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The figures that are written into `docs/performance.md`.
+/// The figures that the report shows.
 #[derive(Default)]
 pub(crate) struct Report {
     summary: Vec<Vec<String>>,

@@ -71,7 +71,7 @@ pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// The number of fields of each struct.
+/// The number of fields of a struct whose fields have tags.
 const FIELDS: usize = 8;
 
 fn types(format: Format, structs: usize, fields: usize) -> Maker {
@@ -122,7 +122,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rule: AliasRule, n: usi
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();
-    // A query on an adversarial graph may be slow, so no query begins after 200 ms.
+    // A query on an adversarial graph may be slow, so measuring ends after about 200 ms.
     let start = Instant::now();
     for pairs in pairs.tags().chunks(4).take(1_024) {
         if start.elapsed() < Duration::from_millis(200) || times.is_empty() {

@@ -24,7 +24,7 @@ enum Inner {
     Aggregate(usize),
 }
 
-/// Makes a graph of one format under one root, with clang's tree of scalar types.
+/// Makes a graph of one format under one root, with scalar types like clang's.
 pub(crate) struct Maker {
     pub(crate) graph: Graph,
     format: Format,
@@ -41,7 +41,7 @@ impl Maker {
         maker.char = maker.scalar("omnipotent char", root);
         let names = ["bool", "short", "int", "long", "long long", "float", "double", "any pointer"];
         maker.scalars = names.iter().map(|name| maker.scalar(name, maker.char)).collect();
-        // Clang's pointer types: a chain of scalars under `any pointer`.
+        // Pointer types: a chain of scalars under `any pointer`.
         let mut above = maker.scalars[7];
         for depth in 1..=4 {
             above = maker.scalar(&format!("p{depth} int"), above);
@@ -146,7 +146,7 @@ impl Program {
             last
         };
         let shares: Vec<_> = maker.aggregates.iter().map(add).collect();
-        // Few structs may have fewer distinct tags than `self.tags`, so the attempts are limited.
+        // A small program may not have `self.tags` distinct tags, so the attempts are limited.
         for _ in 0..8 * self.tags {
             if maker.graph.tag_count() >= self.tags {
                 break;
@@ -164,15 +164,14 @@ impl Program {
             1..10 => 1 + rng.below(40),
             _ => 1 + rng.below(9),
         };
-        // LLVM visits a nested type of the new format once for every path to it. Few nested structs
-        // limit LLVM's time.
+        // LLVM visits a nested new-format type once per path, so a struct contains two at most.
         let mut nested = if rng.one_in(4) { 1 + rng.below(2) } else { 0 };
         let mut end = 0;
         let mut fields = Vec::new();
         for _ in 0..count {
             let mut field = (Inner::Scalar(*rng.pick(&maker.scalars)), SCALAR);
             if nested > 0 && number > 0 && rng.one_in(2) {
-                // Half of the nested structs are chosen from the last 16.
+                // About half of the nested structs are chosen from the last 16 structs.
                 let back = if rng.one_in(2) { 16.min(number) } else { number };
                 let inner = number - 1 - rng.below(back as u64) as usize;
                 let Aggregate { size, depth, .. } = maker.aggregates[inner];
@@ -190,7 +189,8 @@ impl Program {
 }
 
 /// Returns a graph with up to `tags` tags, each for a scalar `depth` structs deep. The innermost
-/// struct has `fields` fields. At least 64 base types: LLVM is fast on tags of the same base type.
+/// struct has `fields` fields. At least 64 structs are outermost, because LLVM is fast on tags of
+/// the same base type.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
     let chains = tags.div_ceil(fields).max(64);
@@ -207,7 +207,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        // At least this number of fields of each type get tags. They are evenly spaced.
+        // Fields with tags are evenly spaced.
         let tagged = (tags / chains).clamp(1, fields);
         for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
@@ -231,9 +231,9 @@ pub(crate) enum Adversary {
     Chain,
     /// Like `Chain`, but from the third struct on the `int` begins inside the contained struct.
     Crooked,
-    /// Each type after the first is a union of an `int` and the two types before it.
+    /// From the third type on, each type is a union of an `int` and the two types before it.
     Unions,
-    /// Each scalar has a tag and is the parent of the scalar that is made after it.
+    /// A chain of scalars, each of which has a tag.
     Scalars,
 }
 

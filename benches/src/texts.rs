@@ -3,7 +3,7 @@
 use crate::llvm::Llvm;
 use crate::sample::{Contender, Race, Sampler, time};
 
-/// Measures the time to read a text, per byte. `ended` has the zero byte that LLVM needs.
+/// Measures the time to read a text, per byte. `ended` is the text and a zero byte, for LLVM.
 pub(crate) fn race_read(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,
@@ -23,7 +23,7 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures the time to write metadata, per byte. `ended` is its text with a zero byte at the end.
+/// Measures the time to write metadata, per byte. `ended` is a module's text and a zero byte.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

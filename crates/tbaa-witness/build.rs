@@ -1,8 +1,7 @@
 //! Passes arguments to the linker of the shared library.
 
 fn main() {
-    // The library owns shadow memory that the program uses, so it must stay loaded even when the
-    // last library that needs it is unloaded.
+    // Instrumented code uses this library's shadow memory, so this library must stay loaded.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // Programs must find the library by this name, not by its path at link time.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libtbaa_witness.so");

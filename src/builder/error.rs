@@ -23,8 +23,7 @@ pub enum BuildError {
         /// The node.
         node: NodeId,
     },
-    /// A struct type of the old format without fields. LLVM would read its node as a root, and tags
-    /// under different roots may alias.
+    /// An old-format struct type without fields. LLVM would read the struct's node as a root.
     #[error(
         "struct {name:?} has no fields: its old-format node would read as a root; leave it out, or \
          make it a scalar"
@@ -43,8 +42,7 @@ pub enum BuildError {
         /// The root.
         root: TypeId,
     },
-    /// A field that starts before the previous field. LLVM requires ascending offsets; equal
-    /// offsets make a union.
+    /// A field that starts before the previous field. Fields with equal offsets make a union.
     #[error(
         "field {field} of {name:?} at offset {offset} follows one at {previous}: offsets must not \
          descend, sort the fields"
@@ -54,12 +52,12 @@ pub enum BuildError {
         name: String,
         /// The field's position, from 0.
         field: usize,
-        /// Its offset, in bytes.
+        /// The field's offset, in bytes.
         offset: u64,
         /// The offset of the previous field.
         previous: u64,
     },
-    /// Old-format and size-aware nodes under one root: LLVM answers NoAlias between them, silently.
+    /// Old-format and size-aware nodes under one root. LLVM would answer NoAlias for their tags.
     #[error(
         "{argument}: {} nodes; keep to one format per root",
         .wanted.choose(
@@ -70,7 +68,7 @@ pub enum BuildError {
     MixedFormats {
         /// The argument.
         argument: String,
-        /// The format of the node being made.
+        /// The format of the node that was to be added.
         wanted: Format,
         /// The type in the other format.
         ty: TypeId,
@@ -103,7 +101,7 @@ pub enum BuildError {
         /// The access type.
         ty: TypeId,
     },
-    /// An old-format scalar whose parent is a struct. LLVM would read it as a struct.
+    /// An old-format scalar whose parent is a struct. LLVM would read the scalar as a struct.
     #[error("parent {parent:?} is a struct: a scalar's parent is a scalar or a root")]
     AggregateParent {
         /// The parent's name.
@@ -138,8 +136,8 @@ pub enum BuildError {
         /// The access type.
         access_ty: TypeId,
     },
-    /// A struct copy with an entry that starts before the previous entry's end, or whose end does
-    /// not fit in 64 bits.
+    /// A struct copy with an entry that starts before the previous entry ends, or that ends at an
+    /// offset of 2^64 or more.
     #[error("entry {entry} of the struct copy starts before the one in front ends, or has no end")]
     OverlappingCopy {
         /// The entry's position, from 0.

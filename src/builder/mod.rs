@@ -1,8 +1,8 @@
 //! Adds well-formed nodes to a graph, like LLVM's `MDBuilder`.
 //!
-//! Three features have no counterpart: `createTBAANode`, whose format is older than LLVM 3.4 (only
-//! [`RawGraph::mark_attached`] reads it); the offset of `createTBAAScalarTypeNode`, which LLVM's
-//! verifier requires to be 0; and alias scopes, which are not types (`tbaa-lower` writes them).
+//! Three features of `MDBuilder` have no counterpart here: `createTBAANode`, whose format is older
+//! than LLVM 3.4 (only [`RawGraph::mark_attached`] reads it); the offset of
+//! `createTBAAScalarTypeNode`, which LLVM's verifier requires to be 0; and alias scopes.
 
 mod error;
 mod path;
@@ -19,7 +19,7 @@ pub use error::BuildError;
 /// LLVM: `MDBuilder::TBAAStructField`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizedField {
-    /// The field's type; an array's element type.
+    /// The field's type. For an array, the type of its elements.
     pub ty: TypeId,
     /// The offset in bytes from the start of the struct.
     pub offset: u64,
@@ -27,8 +27,8 @@ pub struct SizedField {
     pub size: u64,
 }
 
-/// Adds well-formed nodes to a graph. [`Graph::builder`] returns one at no cost, so a JIT may make
-/// one for each node.
+/// Adds well-formed nodes to a graph. [`Graph::builder`] costs nothing, so a JIT may make a new
+/// builder for each node.
 ///
 /// ```
 /// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
@@ -62,8 +62,7 @@ impl Graph {
 }
 
 impl Builder<'_> {
-    /// Adds the root with this name, or finds it. Types under roots of different names are
-    /// unrelated: queries about two of them answer `MayAlias`.
+    /// Adds the root with this name, or finds it. Tags of types under different roots may alias.
     ///
     /// # Errors
     ///
@@ -88,8 +87,7 @@ impl Builder<'_> {
         Ok(self.graph.mark_type(nodes[0]))
     }
 
-    /// Adds the root `!{}`, or finds it. It is a uniqued node without operands, shared by all who
-    /// use it. Some front ends use it (Wasmer).
+    /// Adds the root `!{}`, a uniqued node without operands, or finds it. Wasmer uses this root.
     ///
     /// # Errors
     ///
@@ -147,7 +145,7 @@ impl Builder<'_> {
     }
 
     /// Adds a size-aware type: a scalar if `fields` is empty, else a struct or union. `size` is in
-    /// bytes. `parent` is a root or a size-aware type. A field may end after its struct's end,
+    /// bytes. `parent` is a root or a size-aware type. A field may end after the struct's end,
     /// because clang gives a bit-field the size of its declared type.
     ///
     /// # Errors
@@ -179,8 +177,8 @@ impl Builder<'_> {
     /// of `base`.
     ///
     /// The access may be to any member of a union. But LLVM's verifier considers only the last
-    /// member, and rejects tags for the others. Check with [`crate::wellformed::Verifier`] before
-    /// you pass such a tag to LLVM.
+    /// member, and may reject tags for other members. Check with [`crate::wellformed::Verifier`]
+    /// before you pass such a tag to LLVM.
     ///
     /// # Errors
     ///
@@ -252,8 +250,8 @@ impl Builder<'_> {
         self.tag(Tag { immutable: true, ..mutable(base, access, offset, Some(size.into())) })
     }
 
-    /// Adds a tag with these parts, like [`Builder::struct_tag`] or [`Builder::access_tag`],
-    /// depending on its format.
+    /// Adds a tag with these parts: like [`Builder::struct_tag`] in the old format, and like
+    /// [`Builder::access_tag`] in the size-aware format.
     ///
     /// # Errors
     ///
@@ -265,7 +263,7 @@ impl Builder<'_> {
         Ok(self.graph.insert_tag(Tag { size, ..tag })?)
     }
 
-    /// Returns the tag without the immutable flag, or `tag` itself if it has no such flag.
+    /// Returns the tag without the immutable flag, or `tag` itself if it does not have the flag.
     ///
     /// # Errors
     ///
@@ -288,8 +286,8 @@ impl Builder<'_> {
         Ok(self.graph.insert_tag(Tag { immutable: false, size, ..parts })?)
     }
 
-    /// Adds a `tbaa.struct` node, which lists the accesses of a struct copy. Offsets must ascend,
-    /// and entries must not overlap.
+    /// Adds a `tbaa.struct` node, which lists the accesses of a struct copy. An entry must not
+    /// start before the previous entry ends.
     ///
     /// # Errors
     ///
@@ -354,8 +352,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Checks that the fields' types have this format and the same root as `relative`, which is the
-    /// parent or the first field's type.
+    /// Checks that the fields' types have this format and the same root as `relative`, and that the
+    /// offsets do not descend.
     fn check_fields(
         &self,
         name: &[u8],
@@ -371,8 +369,8 @@ impl Builder<'_> {
                     return Err(BuildError::RootAsField { name: lossy(name), field, root: ty });
                 }
                 let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
-                // Checking the first field also checks its root. So a later field with the same
-                // root needs no check if it has the right format.
+                // The check of the first field includes its root. So a later field with the same
+                // root and the right format needs no check.
                 if field == 0 || !same_root || self.graph.ty(ty).format() != format {
                     self.check_format(ty, argument, format)?;
                 }

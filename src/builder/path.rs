@@ -3,14 +3,14 @@
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
 
-/// The largest number of pairs of a type and an offset that are tried. Without sizes, exponentially
+/// The largest number of pairs (type, offset) that `exists` tries. Without sizes, exponentially
 /// many paths through nested fields can lead to one offset.
 pub(super) const LIMIT: usize = 1 << 16;
 
 /// Returns whether a path from `base` ends at `access` at `offset` bytes. The path may use any
 /// member of a union, and any element of an array. Returns `None` if [`LIMIT`] is exceeded.
 pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> Option<bool> {
-    // Nearly all paths are those that LLVM would follow.
+    // In most cases, the path that LLVM would follow ends at `access`.
     if last_fields(graph, base, access, offset) {
         return Some(true);
     }
@@ -47,8 +47,8 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
     Some(false)
 }
 
-/// Returns whether a path ends at `access` that follows, like LLVM, each type's last field that
-/// starts at or before the offset.
+/// Returns whether LLVM's path from `base` ends at `access`. LLVM follows each type's last field
+/// that starts at or before the offset.
 fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bool {
     let mut ty = base.0;
     // A type that was read from text may contain itself, so this loop needs a limit.
@@ -57,7 +57,7 @@ fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bo
             return true;
         }
         let shape = Shape::of(graph, ty);
-        // A path in the size-aware format ends at a scalar, not at its parents.
+        // In the size-aware format, a path does not go on to a scalar's parent.
         let goes_on = shape.format == Format::Old || shape.fields().len() > 0;
         match shape.step(graph, ty, &mut rest).filter(|_| goes_on) {
             Some(next) => ty = next,

@@ -1,11 +1,11 @@
-//! Declares C's predefined types for a target.
+//! Declares the predefined types of C or C++ for a target.
 
 use super::Declarations;
 use super::declarations::{Decl, DeclKind};
 use tbaa_types::Primitive;
 
 impl Declarations {
-    /// Declares C's predefined types. The first three are `char`, `void` and a function type.
+    /// Declares the predefined types. The first three are `char`, `void` and a function type.
     pub(super) fn add_builtins(&mut self) {
         let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
         self.builtin("omnipotent char", 1, 1, None, &names);
@@ -46,7 +46,6 @@ impl Declarations {
         let wide = if long == 8 && !target.int64_is_long_long { "long" } else { "long long" };
         let wchar = if target.wchar == 2 { "short" } else { "int" };
         let wides = ["int64_t", "uint64_t"].map(|name| (name, wide));
-        // All these names mean the same type; on wasm32 this is `long`.
         let words = ["size_t", "ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"];
         for (name, of) in wides.into_iter().chain(words.map(|name| (name, word))) {
             self.names.insert(name.to_owned(), self.names[of]);

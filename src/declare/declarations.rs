@@ -12,7 +12,7 @@ use tbaa_types::Primitive;
 /// The limit of a type's size in bytes, so that sizes in bits and sums of sizes do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
-/// The size in bytes of a region without a known end: more than any memory has.
+/// The size in bytes of a [region](Declarations::region) of bytes: more than any memory has.
 const REGION: u64 = 1 << 48;
 
 /// The id of a type in [`Declarations`].
@@ -37,7 +37,7 @@ pub enum DeclKind {
     Function,
     Scalar {
         name: String,
-        /// The parent; `None` if it is the root.
+        /// The parent; `None` if the parent is the root.
         parent: Option<DeclId>,
         float: Option<Primitive>,
     },
@@ -71,17 +71,17 @@ pub enum DeclKind {
 pub struct RecordDecl {
     /// The name; empty for an unnamed record.
     pub(super) name: String,
-    /// The name. For an unnamed record, the record and member that contain it: `CallInfo.l`.
+    /// The name. An unnamed record has the title of its place in another record: `CallInfo.l`.
     pub(super) title: String,
     pub(super) union: bool,
     pub(super) defined: bool,
     pub(super) may_alias: bool,
-    /// True if the last member is a flexible array, or a record whose last member is one.
+    /// True if the last member is a flexible array, or a record with this flag.
     pub(super) flexible: bool,
-    /// True if the record contains a flexible array at any depth: objects have no fixed size.
+    /// True if objects of the record have no fixed size.
     pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
-    /// The field indices that lead to each named member, also to members of anonymous members.
+    /// The field indices that lead to each named member, and to those of anonymous members.
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
@@ -93,7 +93,7 @@ impl RecordDecl {
 
 #[derive(Clone, Debug)]
 pub(super) struct FieldDecl {
-    /// The name; empty for an anonymous member.
+    /// The name; empty if the member has none.
     pub(super) name: String,
     pub(super) ty: DeclId,
     /// The offset in bits from the start of the record.
@@ -106,10 +106,10 @@ pub(super) struct FieldDecl {
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
     pub(super) kind: DeclKind,
-    /// The size in bytes; `None` for a type that is not defined yet.
+    /// The size in bytes; `None` for `void`, a function, or an undefined record.
     pub(super) size: Option<u64>,
     pub(super) align: u64,
-    /// The alignment that was requested explicitly, which packing does not reduce.
+    /// The alignment that packing does not reduce; 1 if packing can remove all alignment.
     pub(super) required: u64,
 }
 
@@ -131,8 +131,8 @@ pub(super) enum Derived {
 
 /// The types of a program or runtime, with their layouts for a [`Target`].
 ///
-/// C's predefined types are declared from the start, under their C names. A declaration does not
-/// change other types. Only a forward-declared struct can get its members later.
+/// The predefined types of C or C++ are declared from the start. A declared type does not change,
+/// but a forward-declared struct or union can get its members later.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -156,8 +156,9 @@ pub struct Declarations {
     /// The declared types of Rust types, by the names of the Rust types.
     pub(super) rust_types: HashMap<String, DeclId>,
     pub(super) pointees: Pointees,
-    /// The number of predefined types. They and their names come first.
+    /// The number of predefined types, which come first in `decls`.
     pub(super) builtins: usize,
+    /// The number of their names, which come first in `names`.
     pub(super) builtin_names: usize,
     stamp: u32,
 }
@@ -165,12 +166,12 @@ pub struct Declarations {
 /// The function `Tbaa::declare` of a Rust type.
 pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
 
-/// The types that are declared only after the record that points to them.
+/// The Rust types that a record points to. They are declared after the record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
-    /// True while a record is declared: the types that it points to wait in `queue`.
+    /// True while a record is being declared. The types in `queue` wait for its end.
     pub(super) waiting: bool,
-    /// The Rust type that must only be forward-declared now.
+    /// The Rust type that the next call of `declare_once` must only forward-declare.
     pub(super) named_only: Option<&'static str>,
     pub(super) queue: Vec<Declare>,
 }
@@ -250,7 +251,7 @@ impl Declarations {
         &self.decl(id).kind
     }
 
-    /// Returns the contents of a type that is a struct or union.
+    /// Returns the contents of a struct or union; `None` for other types.
     pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
         match self.kind(id) {
             DeclKind::Record(record) => Some(record),
@@ -295,7 +296,6 @@ impl Declarations {
         Ok(self.id(index))
     }
 
-    /// Gives a type a new name, and returns the type's id.
     fn name(&mut self, name: &str, id: DeclId) -> Result<DeclId, DeclareError> {
         self.check_new(name)?;
         self.names.insert(name.to_owned(), id);
@@ -315,9 +315,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`], [`DeclareError::TooLarge`];
-    /// [`DeclareError::Invalid`] if the parent is not a scalar or the alignment is not a power of
-    /// two.
+    /// Those of [`Declarations::ty`]; [`DeclareError::Redefined`]; [`DeclareError::Invalid`] if the
+    /// parent is not a scalar, or the alignment is not a power of two or is larger than 2^28.
     pub fn scalar(
         &mut self,
         name: impl Into<String>,
@@ -339,13 +338,13 @@ impl Declarations {
         self.name(&name, id)
     }
 
-    /// Declares a region: memory of a runtime, such as a linear memory, a stack or a table. An
-    /// access to it may alias only accesses to it and to C's `char`. Write the path `*name` for
-    /// such an access, which may touch any number of elements. The element type `"char"` means
-    /// bytes that hold anything, at any alignment.
+    /// Declares a region: memory of a runtime, such as a linear memory, a stack or a table. The
+    /// path `*name` denotes an access to the region, which may touch any number of elements. Such
+    /// an access may alias accesses to the same region and to C's `char`, but no others. The
+    /// element type `"char"` means bytes that hold anything, at any alignment.
     ///
-    /// If two regions may be the same object, as imports may, declare one region, and give it a
-    /// second name with [`Declarations::alias`]. Declaring an equal region again is no error.
+    /// If two regions may be the same object, as imported memories may, declare one region, and
+    /// give it two names with [`Declarations::alias`]. Declaring an equal region again is no error.
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Target};
@@ -367,8 +366,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// Those of [`Declarations::scalar`]; [`DeclareError::Invalid`] if the elements are not
-    /// scalars, enums or pointers.
+    /// Those of [`Declarations::scalar`]; [`DeclareError::Invalid`] if `element` is not a scalar,
+    /// an enum or a pointer.
     pub fn region(
         &mut self,
         name: impl Into<String>,
@@ -410,8 +409,7 @@ impl Declarations {
         }
     }
 
-    /// Declares an enum. `integer` is the type of its values: in C `"unsigned int"` if none is
-    /// negative.
+    /// Declares an enum. `integer` is the type of the enum's values, such as `"unsigned int"`.
     ///
     /// # Errors
     ///
@@ -427,7 +425,7 @@ impl Declarations {
         self.name(name, id)
     }
 
-    /// Gives a type another name, like `typedef`. It is no error if the type has this name already.
+    /// Gives a type another name, like `typedef`. Giving the type a name that it has is no error.
     ///
     /// # Errors
     ///
@@ -437,7 +435,7 @@ impl Declarations {
         if self.names.get(name) == Some(&id) { Ok(id) } else { self.name(name, id) }
     }
 
-    /// Declares a struct or union without members. It may be defined later.
+    /// Declares a struct or union without members. A later call can define the type.
     pub(super) fn forward(&mut self, name: &str, union: bool) -> Result<DeclId, DeclareError> {
         let record = RecordDecl {
             name: name.to_owned(),

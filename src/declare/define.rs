@@ -31,14 +31,13 @@ impl Draft<'_> {
 
 impl Declarations {
     /// Declares a struct or union and computes its layout. If its name is forward-declared,
-    /// completes that type. If the name is defined, the declarations must be equal: a runtime that
-    /// loads stored types can declare them again, and gets an error if one has changed.
+    /// completes that type. If the name is defined already, the two declarations must be equal.
     ///
     /// # Errors
     ///
     /// [`DeclareError`] if C would reject the record, or if offsets and sizes are impossible.
-    /// [`DeclareError::Changed`] if the name is defined differently; it says what differs. After an
-    /// error, types inside the record may be declared already.
+    /// [`DeclareError::Changed`] if the name is defined already and the declarations differ. After
+    /// an error, types inside the record may be declared already.
     ///
     /// # Examples
     ///
@@ -127,8 +126,7 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns the type of a member. If the member contains the definition of a record or a scalar,
-    /// declares it.
+    /// Returns the type of a member. Declares the record or scalar that the member defines, if any.
     fn member_type(
         &mut self,
         draft: Draft<'_>,
@@ -207,7 +205,7 @@ impl Declarations {
         }
     }
 
-    /// Returns the size of an object of the type; unknown if it contains a flexible array.
+    /// Returns the size of an object of the type; unknown if objects have no fixed size.
     pub(super) fn extent_of(&self, ty: DeclId) -> Size {
         if self.is_endless(ty) { Size::Unknown } else { Size::Bytes(self.size_of(ty).unwrap_or(0)) }
     }
@@ -245,8 +243,8 @@ impl Declarations {
         Ok(())
     }
 
-    /// Returns for each member's name the field indices that lead to it. Members of the record hide
-    /// those of its base classes.
+    /// Returns for each member's name the field indices that lead to the member. Members of the
+    /// record hide those of base classes.
     fn field_names(
         &self,
         title: &str,
@@ -351,8 +349,8 @@ impl RecordDecl {
 }
 
 impl Declarations {
-    /// Returns the attributes (packed, alignment) with which C computes this layout; `None` if C
-    /// cannot, so that explicit offsets are needed.
+    /// Returns the attributes (packed, alignment) with which C computes the record's layout; `None`
+    /// if explicit offsets are needed.
     #[cfg(feature = "spec")]
     pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
         let record = self.record(id)?;
@@ -409,7 +407,7 @@ fn member_end(
     end.ok_or_else(|| format!("lets it end past the {size} bytes of the record"))
 }
 
-/// Returns the layout of a record that gives its size and all offsets, after checking it.
+/// Checks and returns the layout of a record for which the size and all offsets are given.
 fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
     let Draft { record, title } = draft;
     let attributes = &record.attributes;
@@ -424,7 +422,7 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
     let natural = slots.iter().map(own).max().unwrap_or(1);
     let align = attributes.align.unwrap_or(natural);
     let mut offsets = Vec::with_capacity(slots.len());
-    // The start and end of each member in bits, and its index.
+    // The start and end in bits of each member that is not empty, and the member's index.
     let mut ranges = Vec::with_capacity(slots.len());
     for (index, (slot, member)) in slots.iter().zip(&record.members).enumerate() {
         let at = member.at.unwrap_or(0);

@@ -28,7 +28,7 @@ pub struct Arrow;
             included; write `->` after a pointer and `.` elsewhere"
 )]
 pub trait Step<S, F> {
-    /// The array's number of elements; `u64::MAX` if it is unknown.
+    /// The number of elements if the step is [`Element`]; `u64::MAX` if that number is unknown.
     const LEN: u64 = u64::MAX;
 }
 
@@ -37,7 +37,7 @@ pub const fn step<S, B: Step<S, F>, F>(_: PhantomData<B>) -> PhantomData<F> {
     PhantomData
 }
 
-/// Returns the type of an array's elements, and checks at compile time that the index exists.
+/// Returns the type of an array's elements. Checks at compile time that `INDEX` is in the array.
 pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     _: PhantomData<B>,
 ) -> PhantomData<F> {
@@ -45,7 +45,7 @@ pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
     PhantomData
 }
 
-/// Returns the path with the text `steps` from one type to another.
+/// Returns the path with the text `steps` from `B` to `F`.
 pub const fn typed<B, F>(
     steps: &'static str,
     _: PhantomData<B>,
@@ -79,8 +79,8 @@ macro_rules! transparent {
 
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
-/// Returns a type of the same size as `T` that may alias everything. A member of type `char` would
-/// not: LLVM treats an access to it as an access to its struct.
+/// Returns a type of the same size as `T` that may alias everything. A struct's member of type
+/// `char` does not: LLVM treats an access to such a member as an access to the struct.
 ///
 /// # Errors
 ///

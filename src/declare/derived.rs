@@ -37,8 +37,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Incomplete`] if elements have no size; [`DeclareError::Invalid`] if they are
-    /// flexible arrays; [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
+    /// [`DeclareError::Incomplete`] if `element` has no size; [`DeclareError::Invalid`] if it is a
+    /// flexible array; [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
     pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
@@ -57,8 +57,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Invalid`] if `len` is 0 or lanes are not scalars or pointers;
-    /// [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
+    /// [`DeclareError::Invalid`] if `len` is 0, or `element` is empty or is neither a scalar nor a
+    /// pointer; [`DeclareError::ForeignId`]; [`DeclareError::TooLarge`].
     pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Vector(len), element, |types| {
             let place = format!("vector of {}", types.display(element));

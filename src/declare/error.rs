@@ -4,8 +4,8 @@ use super::DeclId;
 use crate::builder::BuildError;
 use crate::nearest::hint;
 
-/// The reason why a declaration or a path was refused. After an error, types inside a declaration
-/// may be declared already, and so may types that the text names as `struct X`.
+/// The reason why a declaration or a path was refused. After an error, some types may be
+/// declared already: types inside the declaration, and types that a text calls `struct X`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclareError {
@@ -16,7 +16,7 @@ pub enum DeclareError {
         text: String,
         /// The offset of the error in the text, in bytes.
         offset: usize,
-        /// The text that was expected there.
+        /// A description of what was expected there.
         expected: &'static str,
     },
     /// A name that no type has.
@@ -47,7 +47,7 @@ pub enum DeclareError {
     Redefined {
         /// The name.
         name: String,
-        /// The type that has it.
+        /// The type that has the name.
         first: DeclId,
     },
     /// A record that is already declared, with different contents.
@@ -81,24 +81,24 @@ pub enum DeclareError {
     /// A member, an attribute or a type that is not allowed.
     #[error("{place}: {reason}")]
     Invalid {
-        /// The record or type, and the member if there is one.
+        /// The type, member or path with the mistake.
         place: String,
-        /// The mistake, and how to fix it.
+        /// The mistake.
         reason: &'static str,
     },
-    /// A path with a step that the type at this point does not have.
+    /// A path with a step that the type before the step does not have.
     #[error("{path:?} is of type {ty:?}: {reason}")]
     Step {
         /// The path up to the step.
         path: String,
-        /// The type at this point, as text.
+        /// The type before the step, as text.
         ty: String,
-        /// The mistake, and how to fix it.
+        /// The mistake.
         reason: &'static str,
         /// The type's id.
         id: DeclId,
     },
-    /// A constant index past the end of an array.
+    /// A constant index past the end of an array or vector.
     #[error("index {index} into {path:?}, which has {len} elements")]
     OutOfBounds {
         /// The path up to the index.
@@ -113,7 +113,7 @@ pub enum DeclareError {
     Untagged {
         /// The path.
         path: String,
-        /// The reason, and how to fix it.
+        /// The reason.
         reason: &'static str,
     },
     /// A member with another type than in a module that clang compiled.
@@ -149,16 +149,16 @@ pub enum DeclareError {
         /// The mistake.
         reason: String,
     },
-    /// 2^32 declarations or more, or a type of 2^56 bytes or more.
+    /// Too many declarations, or a type or path with a size or offset that is too large.
     #[error("{place}: too large: types have less than 2^56 bytes")]
     TooLarge {
-        /// The thing that is too large: the type, or "declarations".
+        /// The type or path; "declarations" if there are too many.
         place: String,
     },
     /// An id of other declarations.
     #[error("an id that other declarations issued")]
     ForeignId,
-    /// An error of the builder, which makes the tags.
+    /// An error of the builder, which makes the nodes and tags.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

@@ -82,7 +82,7 @@ const QUALIFIERS: [&str; 4] = ["const", "volatile", "restrict", "__restrict"];
 impl Declarations {
     /// Returns the type that a text denotes, written like a C type in a cast.
     ///
-    /// If no type X exists, `struct X` and `union X` declare it. It must be defined before its size
+    /// If no type X exists, `struct X` and `union X` declare X. X must be defined before its size
     /// is needed. Qualifiers such as `const` are ignored.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Declarations {
     /// ```
     pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
         let mut reader = Reader { text, at: 0 };
-        // Names may contain spaces, for instance that of a scalar which the program declared.
+        // A declared name may contain spaces.
         let head = text.find(['*', '[', '(', '<', '&']).unwrap_or(text.len());
         let mut ty = match self.names.get(text[..head].trim()) {
             Some(&named) => {

@@ -7,10 +7,9 @@ use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
 
 impl Declarations {
     /// Declares the struct types of an LLVM context. LLVM's members have no names, so they become
-    /// `f0`, `f1`, ... A pointer becomes a `void *`. For a union, the result is the struct that
-    /// clang writes.
+    /// `f0`, `f1`, ... A pointer becomes a `void *`. A union becomes a struct, as clang writes it.
     ///
-    /// Returns the declared structs; opaque ones are skipped.
+    /// Returns the identified structs, except opaque structs.
     ///
     /// # Errors
     ///
@@ -60,7 +59,7 @@ impl Declarations {
         Ok(declared)
     }
 
-    /// Declares a struct or an array. The types in it must be declared already.
+    /// Declares a struct or an array. The structs and arrays in it must be in `done`.
     fn llvm_record(
         &mut self,
         context: &Context,

@@ -1,5 +1,5 @@
-//! Computes the layout of a C struct or union. Offsets are in bits. Sizes and alignments are in
-//! bytes unless a comment says that they are in bits.
+//! Computes the layout of a C struct or union. Sizes and alignments are in bytes unless a comment
+//! says that they are in bits.
 
 use super::Declarations;
 use super::declarations::LIMIT;
@@ -11,7 +11,7 @@ use super::target::LayoutRules;
 pub(super) struct Slot {
     pub(super) size: u64,
     pub(super) align: u64,
-    /// The alignment that the member's type requires even if packed; 1 if there is none.
+    /// The alignment that the member's type requires even if packed; 1 if packing can remove all.
     pub(super) required: u64,
     /// The width of a bit-field; `None` for other members.
     pub(super) bits: Option<u32>,
@@ -70,9 +70,9 @@ struct SystemV<'a> {
     unnamed_bits_align: bool,
     attributes: &'a Attributes,
     offsets: Vec<u64>,
-    /// The end in bits of the last member, or of a union's largest. It may be inside a byte.
+    /// The end in bits of the last member, or of a union's largest member.
     used: u64,
-    /// The size in bits, in whole bytes.
+    /// The size in bits, a multiple of 8.
     size: u64,
     align: u64,
 }
@@ -136,15 +136,15 @@ impl SystemV<'_> {
 struct Microsoft {
     union: bool,
     attributes: Attributes,
-    /// The limit for a member's natural alignment. An alignment that is required may be larger.
+    /// The limit for a member's natural alignment. A required alignment may be larger.
     pack: u64,
     offsets: Vec<u64>,
     /// The size in bytes.
     size: u64,
     align: u64,
-    /// The largest alignment that members require. If none do, 1 on 64-bit targets, or else 0.
+    /// The largest alignment that a member requires; at least 1 on 64-bit targets.
     required: u64,
-    /// The size in bytes of the unit with the last bit-field, and the number of its free bits.
+    /// The size in bytes of the last bit-field's storage unit, and the unit's number of free bits.
     unit: Option<(u64, u64)>,
 }
 
@@ -219,7 +219,7 @@ impl Microsoft {
         if self.size == 0 {
             self.size = if self.required >= least { self.align } else { least };
         }
-        // A record with an alignment attribute requires that alignment when it is a member.
+        // A record with an alignment attribute requires its alignment when it is a member.
         let asks = self.attributes.align.map_or(1, |_| self.align);
         let required = self.required.max(asks);
         Layout { offsets: self.offsets, size: self.size, align: self.align, required }

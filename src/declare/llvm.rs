@@ -44,13 +44,13 @@ struct Body {
 }
 
 impl<'a> LlvmTypes<'a> {
-    /// Returns an object that makes LLVM types in `context` for `types`. It has made none yet.
+    /// Returns an object that makes LLVM types in `context` for `types`.
     #[must_use]
     pub fn new(types: &'a Declarations, context: &'a mut Context) -> Self {
         LlvmTypes { types, context, made: HashMap::default(), measured: HashMap::default() }
     }
 
-    /// Returns the LLVM type of a declared type as it is in memory. An undefined struct is opaque.
+    /// Returns the LLVM type that a declared type has in memory. An undefined struct is opaque.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<'a> LlvmTypes<'a> {
             }
             DeclKind::Record(_) => return self.record(id),
         };
-        // LLVM's integers can be larger than the declared type: one of 3 bytes takes 4.
+        // LLVM's type can be larger than the declared type: an `i24` takes 4 bytes.
         if self.measure(ty).0 == size { Ok(ty) } else { self.bytes(size) }
     }
 
@@ -167,7 +167,7 @@ impl<'a> LlvmTypes<'a> {
         Ok(ty)
     }
 
-    /// Returns a struct with these elements at their offsets; `None` if it must be packed.
+    /// Returns a struct with these elements; `None` if `packing` cannot give them these offsets.
     fn body(
         &mut self,
         elements: &[(u64, Type)],

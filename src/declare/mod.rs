@@ -1,8 +1,8 @@
 //! Declares a program's types, so that no offset has to be written by hand.
 //!
-//! [`Declarations`] hold C-like types with the layout that a C compiler chooses for a [`Target`]:
-//! scalars, pointers, arrays, vectors, structs and unions. [`Declarations::into_tagged`] chooses a
-//! [`Policy`] for their metadata. [`TaggedTypes::tag`] returns the tag for an access to a path.
+//! [`Declarations`] hold C-like types with the layout that a C compiler chooses for a [`Target`].
+//! [`Declarations::into_tagged`] chooses a [`Policy`] for the metadata of these types.
+//! [`TaggedTypes::tag`] returns the tag for an access to a path, such as `Table.size`.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -62,8 +62,8 @@ pub use target::Target;
 ///
 /// On a type:
 ///
-/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In a generic type's name, `{T}` is
-///   replaced by the name of the parameter `T`.
+/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In a generic type's name, `{T}`
+///   stands for the name of the type that is the argument for `T`.
 /// - `#[tbaa(parent = "int")]` on a `transparent` struct or an enum: a new scalar type, whose
 ///   parent is a C type, or a Rust type as in `parent = Handle`.
 /// - `#[tbaa(char)]`: accesses to the type may alias everything.
@@ -72,12 +72,12 @@ pub use target::Target;
 ///
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
 /// - `#[tbaa(ty = "long long")]`: the C type, which must have the same size.
-/// - `#[tbaa(char)]`: bytes that any access may alias, whatever the Rust type is. For 8 bytes this
-///   is a struct `char_8`. With `ty = "char"` instead, an access to the member may alias accesses
-///   to the struct that contains it, but none to other objects.
+/// - `#[tbaa(char)]`: bytes that any access may alias, whatever the Rust type is. For 8 bytes, the
+///   C type is a struct `char_8`. With `ty = "char"` instead, LLVM treats an access to the member
+///   as an access to the struct that contains the member.
 /// - `#[tbaa(immutable)]`: the member is never modified while it can be read.
-/// - `#[tbaa(skip)]`: padding. A copy of the struct may lose its bytes, and no tagged access may
-///   touch it. If one of these is not true, write `#[tbaa(char)]` instead.
+/// - `#[tbaa(skip)]`: the member becomes padding. A copy of the struct may lose the padding's
+///   bytes, and no tagged access may touch them. To keep the bytes, write `#[tbaa(char)]`.
 ///
 /// # Errors
 ///
@@ -91,8 +91,8 @@ pub use target::Target;
 /// }
 /// ```
 ///
-/// This also applies to `repr(C)` enums with data, and to members whose type has no declaration,
-/// such as `Vec`, without `#[tbaa(char)]`:
+/// A `repr(C)` enum with data does not compile either. A member whose type does not implement
+/// `Tbaa`, such as `Vec`, needs an attribute such as `#[tbaa(char)]`. This does not compile:
 ///
 /// ```compile_fail
 /// # use tbaa::declare::Tbaa;
@@ -106,8 +106,8 @@ pub use target::Target;
 pub use tbaa_derive::Tbaa;
 /// Makes a path from a type and steps: `.member`, `->member` after a pointer, and `[3]`, `[*]` or
 /// `[i]` for elements of an array or of a pointer's target. Members have the names that the derive
-/// declares. Steps to members of size 0 or with the attribute `char` or `ty`, and all steps after
-/// them, are checked only when the path is resolved.
+/// declares. If a member on the path has size 0 or the attribute `char` or `ty`, the path can
+/// compile and yet be refused when it is resolved.
 ///
 /// ```
 /// use tbaa::declare::{Tbaa, TypedPath, path};

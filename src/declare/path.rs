@@ -19,7 +19,7 @@ pub(super) enum Step {
     Element { index: Option<u64> },
     /// To a lane of a vector or a part of a complex number.
     Lane { index: Option<u64> },
-    /// To the target of a pointer, or to an element of an array behind it.
+    /// To the target of a pointer, or to an element of the array that the pointer points to.
     Follow { index: Option<u64> },
 }
 
@@ -54,8 +54,8 @@ impl ResolvedPath {
 
 impl Declarations {
     /// Returns the offset of a path's end in bytes, from the target of its last pointer or from the
-    /// start of its first type. Variable indices count as 0. For a bit-field, it is the offset of
-    /// the first byte that has one of its bits.
+    /// start of its first type. Variable indices count as 0. For a bit-field, returns the offset
+    /// of the byte with its first bit.
     ///
     /// # Errors
     ///
@@ -76,8 +76,7 @@ impl Declarations {
         resolved.immutable || resolved.members().any(is_immutable)
     }
 
-    /// Returns a path's offset in bytes (from the target of its last pointer, or its start), the
-    /// bits if it ends at a bit-field, and the known alignment.
+    /// Returns the values of `Place::offset`, `Place::bits` and `Place::align` for a path.
     pub(super) fn spot(
         &self,
         resolved: &ResolvedPath,
@@ -117,9 +116,7 @@ impl Declarations {
         Ok((offset, bits, align))
     }
 
-    /// Returns the largest number of bytes of consecutive elements at a path's end, [`Place::run`].
-    ///
-    /// [`Place::run`]: super::Place::run
+    /// Returns the value of `Place::run` for a path that does not end at a bit-field.
     pub(super) fn run(&self, resolved: &ResolvedPath) -> Size {
         let mut run = self.extent_of(resolved.end());
         for (at, &(step, ty)) in resolved.steps.iter().enumerate().rev() {

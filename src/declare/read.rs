@@ -7,13 +7,13 @@ use super::{DeclId, Declarations, Target};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct MemberLayout<'a> {
-    /// The name; empty for an anonymous member.
+    /// The name; empty if the member has none.
     pub name: &'a str,
     /// The type.
     pub ty: DeclId,
     /// The offset in bits from the start of the struct or union.
     pub offset: u64,
-    /// The width in bits if it is a bit-field.
+    /// The width in bits if the member is a bit-field.
     pub bits: Option<u32>,
     /// True if the member is never modified while it can be read.
     pub immutable: bool,
@@ -40,7 +40,7 @@ impl Declarations {
         )
     }
 
-    /// Returns the type called `name`, which can be a scalar, an enum, a record or an alias.
+    /// Returns the type called `name`, which may be an alias.
     pub fn named(&self, name: &str) -> Option<DeclId> {
         self.names.get(name).copied()
     }
@@ -49,7 +49,8 @@ impl Declarations {
     ///
     /// # Panics
     ///
-    /// If `id` belongs to other declarations, as in every function here that takes a [`DeclId`].
+    /// If `id` belongs to other declarations. The other functions of this `impl` block that take a
+    /// [`DeclId`] panic likewise.
     pub fn size_of(&self, id: DeclId) -> Option<u64> {
         self.decl(id).size
     }
@@ -92,7 +93,7 @@ impl Declarations {
         })
     }
 
-    /// Returns whether these are C++ types.
+    /// Returns whether the predefined types are those of C++.
     pub fn is_cplusplus(&self) -> bool {
         self.cplusplus
     }
@@ -107,8 +108,7 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
 
-    /// Returns whether the layout of a record depends on more than the sizes and alignments of its
-    /// member records, namely on the alignments that their declarations request explicitly.
+    /// Returns whether the target's layout rules use `Decl::required` of a record's members.
     #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
         matches!(self.target.rules, super::target::LayoutRules::Microsoft { .. })
@@ -154,13 +154,14 @@ impl Declarations {
         &self.root
     }
 
-    /// Returns a type as C text without a variable's name. [`Declarations::ty`] can read it.
+    /// Returns a type as C text, such as `int *[4]`. [`Declarations::ty`] can read the text, unless
+    /// the type is a function, or is made from an unnamed record.
     pub fn display(&self, id: DeclId) -> String {
         self.written(id, false)
     }
 
-    /// Like [`Declarations::display`], but writes `struct X` for `X`. This text can also be read
-    /// before X is declared.
+    /// Like [`Declarations::display`], but writes `struct X` or `union X` for a record X. The text
+    /// can also be read before X is declared.
     pub fn display_with_keywords(&self, id: DeclId) -> String {
         self.written(id, true)
     }

@@ -56,7 +56,7 @@ impl Record {
         Record { name, union, members: Vec::new(), attributes: Attributes::default() }
     }
 
-    /// Returns a struct without members. Without a name it can only be used inside another record.
+    /// Returns a struct without members. With an empty name, use it only inside another record.
     pub fn structure(name: impl Into<String>) -> Self {
         Record::new(name.into(), false)
     }
@@ -85,8 +85,8 @@ impl Record {
     /// Adds a base class. Its members count as members of this record. In a path, write `Base::x`
     /// for a member of the base.
     ///
-    /// The layout is that of a member. This is correct only for a base that could be declared in C,
-    /// because other bases may have later members in their padding.
+    /// The base gets the layout of a member. This is correct only for a base that could be declared
+    /// in C, because other bases may have later members in their padding.
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
     }
@@ -97,7 +97,7 @@ impl Record {
         self
     }
 
-    /// Removes all padding between members, like `__attribute__((packed))`.
+    /// Packs the record, like `__attribute__((packed))`.
     pub fn packed(mut self) -> Self {
         self.attributes.packed = true;
         self
@@ -110,7 +110,7 @@ impl Record {
     }
 
     /// Aligns the record to at least `bytes`, like `__attribute__((aligned))`. If offsets are
-    /// explicit, this is the alignment.
+    /// explicit, `bytes` is the alignment.
     pub fn align(mut self, bytes: u64) -> Self {
         self.attributes.align = Some(bytes);
         self
@@ -123,7 +123,7 @@ impl Record {
         self
     }
 
-    /// Lets accesses to members alias everything, like `__attribute__((may_alias))`.
+    /// Lets accesses to the record alias everything, like `__attribute__((may_alias))`.
     pub fn may_alias(mut self) -> Self {
         self.attributes.may_alias = true;
         self
@@ -146,7 +146,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns a member that follows the previous member.
+    /// Returns a member without attributes.
     pub fn new(name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
         Member {
             name: name.into(),
@@ -165,8 +165,7 @@ impl Member {
         Member { base: true, ..Member::new("", ty) }
     }
 
-    /// Makes the member an array of `len` elements, or a flexible array if `len` is `None`. `"int
-    /// [4]"` as the type means the same.
+    /// Makes the member an array of `len` elements, or a flexible array if `len` is `None`.
     pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
         self.ty = MemberType::Array(Box::new(self.ty), len.into());
         self
@@ -184,7 +183,7 @@ impl Member {
         self
     }
 
-    /// Removes the padding before the member.
+    /// Packs the member, like `__attribute__((packed))`.
     pub fn packed(mut self) -> Self {
         self.packed = true;
         self
@@ -211,7 +210,7 @@ impl Member {
     }
 }
 
-/// The type of a member: C text, a declared type, or a record that is defined in the member.
+/// The type of a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemberType {
@@ -219,12 +218,11 @@ pub enum MemberType {
     Text(String),
     /// A declared type.
     Declared(DeclId),
-    /// A record. Without a name it can be the type of this member only.
+    /// A record. An unnamed record can be the type of one member only.
     Record(Box<Record>),
     /// An array; without a length, a flexible array.
     Array(Box<MemberType>, Option<u64>),
-    /// A new scalar type called `Record.member`, of which only the layout is known. Accesses to the
-    /// member alias only each other and accesses to `char`.
+    /// A new scalar type called `Record.member`, with this layout and the parent `char`.
     Scalar(ScalarLayout),
 }
 

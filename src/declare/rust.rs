@@ -10,9 +10,8 @@ use crate::graph::Graph;
 
 /// A Rust type that can be declared as a C type with the same layout.
 ///
-/// Numbers, raw pointers, references, arrays and transparent wrappers of `std` implement it. For
-/// structs and unions with `#[repr(C)]`, the implementation passes `offset_of!` of each member,
-/// which is then checked.
+/// Numbers, raw pointers, references, arrays and transparent wrappers of `std` implement it. An
+/// implementation for a `#[repr(C)]` struct or union gives the offset of each member, as below.
 ///
 /// The target must be that of the Rust program: another size or alignment of a type is an error.
 ///
@@ -68,14 +67,14 @@ pub trait Tbaa {
 }
 
 impl Declarations {
-    /// Declares the Rust type `T` as a record called `name`, unless it is declared already. Calls
-    /// `record` for its members. A type that a member points to may contain `T`, so it is only
-    /// forward-declared at first, and declared after `T`.
+    /// Declares the Rust type `T` as a record called `name`, unless it is declared already.
+    /// `record` returns the record with its members. A record that a member points to may contain
+    /// `T`. So that record is only forward-declared at first, and declared after `T`.
     ///
     /// # Errors
     ///
     /// Those of [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name.
-    /// If a type that a member points to cannot be declared, this returns its error, and each later
+    /// If a type that a member points to cannot be declared, returns that type's error. A later
     /// call tries again.
     pub fn declare_once<T: ?Sized>(
         &mut self,
@@ -93,7 +92,7 @@ impl Declarations {
             }
             let is_rust = |id| types.rust_types.values().any(|&value| value == id);
             let id = match types.named(name) {
-                // The record was not declared by this function. `define` checks that it is equal.
+                // No Rust type has this record yet. `define` completes or compares the record.
                 Some(id) if types.is_record(id) && !is_rust(id) => id,
                 Some(first) => {
                     return Err(DeclareError::Redefined { name: name.to_owned(), first });
@@ -106,7 +105,7 @@ impl Declarations {
             types.rust_types.insert(key.to_owned(), id);
             let defined = record(types).and_then(|record| types.define(record));
             if defined.is_err() {
-                // The type stays forward-declared. The next call tries again.
+                // The next call tries again.
                 types.rust_types.remove(key);
             }
             defined
@@ -127,8 +126,8 @@ impl Declarations {
         declared
     }
 
-    /// Declares the type that a pointer points to. While a record is being declared, a struct or
-    /// union is only forward-declared, and is declared after the outermost record.
+    /// Declares the type `T` that a pointer points to. While a record is being declared, a struct
+    /// or union `T` is only forward-declared. It waits in the queue until that record is declared.
     fn declare_pointee<T: Tbaa>(&mut self) -> Result<DeclId, DeclareError> {
         if !self.pointees.waiting {
             return T::declare(self);

@@ -23,7 +23,7 @@ pub struct Target {
     pub(super) pointer: (u64, u64),
     /// The size of `long`, in bytes.
     pub(super) long: u64,
-    /// True if `int64_t` is `long long` although `long` has 64 bits too, as on Darwin.
+    /// True if `int64_t` is `long long` even if `long` has 64 bits, as on Darwin.
     pub(super) int64_is_long_long: bool,
     /// True if `size_t` is `unsigned long` even where `unsigned int` has the same size.
     pub(super) size_is_long: bool,
@@ -48,8 +48,7 @@ pub(super) enum LayoutRules {
         unnamed_bits_align: bool,
     },
     Microsoft {
-        /// True for 64-bit targets. They ignore a `pack` above 8 bytes (32-bit: above 4), and
-        /// round the size of each record up to its alignment as a last step.
+        /// True for a 64-bit target.
         wide: bool,
     },
 }
@@ -67,7 +66,7 @@ macro_rules! presets {
                 #[doc = concat!("Returns `", $triple, "`.")]
                 #[must_use]
                 pub fn $function() -> Target {
-                    // These strings are those of clang 22; a test compares them with clang's.
+                    // The layouts are those of clang 22; a test compares them with clang's.
                     Target::preset($triple, $layout)
                 }
             )*
@@ -98,9 +97,9 @@ impl Target {
         PRESETS.iter().map(|&(name, ..)| name)
     }
 
-    /// Returns the preset called `name`, one of [`Target::names`], or the preset that fits the
-    /// triple `name`, such as `x86_64-unknown-linux-gnu`. A triple fits if the preset's triple has
-    /// the same first part, and both or neither are for Windows, and both or neither for Apple.
+    /// Returns the preset called `name`, one of [`Target::names`], or the preset for the triple
+    /// `name`, such as `x86_64-unknown-linux-gnu`. The triple's machine, and whether it is for
+    /// Windows or Apple, select the preset. Returns `None` if there is no such preset.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
@@ -172,10 +171,10 @@ impl Target {
         target
     }
 
-    /// Returns a target for which only a data layout string is known. For properties that the
-    /// string does not determine, it takes the usual values: `long` is as wide as a pointer, but
-    /// has 4 to 8 bytes; `long double` has 16 bytes; structs follow the System V ABI. If names are
-    /// mangled as on Windows, `long` has 4 bytes and structs follow the Microsoft ABI.
+    /// Returns a target for which only a data layout string is known. All other properties have
+    /// usual values: `long` is as wide as a pointer, but has 4 to 8 bytes; `long double` has 16
+    /// bytes; structs follow the System V ABI. If names are mangled as on Windows, `long` has 4
+    /// bytes and structs follow the Microsoft ABI.
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use tbaa_types::Mangling;

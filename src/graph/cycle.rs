@@ -11,8 +11,8 @@ use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use crate::table::HashMap;
 
 impl Graph {
-    /// Adds the nodes of a cycle, and returns the graph's node for each of `nodes`. An operand
-    /// refers to a node of the cycle by its index in `nodes` plus `base`.
+    /// Adds the nodes of a cycle, and returns the graph's node for each of `nodes`. A
+    /// [`Part::Open`] refers to a node of the cycle by the node's index in `nodes` plus `base`.
     ///
     /// Uniqued nodes with equal operands merge, and then the nodes that refer to them may merge as
     /// well. No node of the cycle can equal a node that is in the graph already, because each has
@@ -95,8 +95,8 @@ impl Graph {
     }
 }
 
-/// A node of the cycle. An operand refers to the member `at` by the graph index `first + at`, as if
-/// all members were appended to the graph, whose next index is `first`.
+/// A node of the cycle. In its operands, the graph index `first + at` stands for the cycle's node
+/// `at`, where `first` is the number of nodes in the graph before the cycle is added.
 struct Member {
     /// True if the node never merges with another.
     distinct: bool,

@@ -8,8 +8,7 @@
 //! | tag | `base, access, offset [, immutable]` | `base, access, offset, size [, immutable]` |
 //! | struct copy | `(offset, size, tag)...` | the same |
 //!
-//! LLVM repeats these positions in `TypeBasedAliasAnalysis.cpp`, in the wrappers around `MDNode`,
-//! and in `MDBuilder.cpp`, which writes the nodes.
+//! LLVM: the wrappers around `MDNode` in `TypeBasedAliasAnalysis.cpp`, and `MDBuilder.cpp`.
 
 use std::ops::Range;
 
@@ -27,7 +26,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns `old` for the old format and `new` for the new format.
     pub(crate) fn choose<T>(self, old: T, new: T) -> T {
         match self {
             Format::Old => old,
@@ -46,22 +44,21 @@ pub const TAG_OFFSET: usize = 2;
 pub const TAG_SIZE: usize = 3;
 /// Position of the immutability flag in an old-format type that is used as a tag.
 pub const SCALAR_FLAG: usize = 2;
-/// Positions of the base and access type in a tag.
 pub(crate) const TAG_TYPES: [usize; 2] = [TAG_BASE, TAG_ACCESS];
 
-/// Position of the size in an entry of a `tbaa.struct` node, relative to the entry's offset.
+/// Position of the size in an entry of a `tbaa.struct` node, from 0 at the entry's first operand.
 pub const COPY_SIZE: usize = 1;
-/// Position of the tag in an entry of a `tbaa.struct` node, relative to the entry's offset.
+/// Position of the tag in an entry of a `tbaa.struct` node, from 0 at the entry's first operand.
 pub const COPY_TAG: usize = 2;
 /// The number of operands per entry of a `tbaa.struct` node.
 pub const COPY_STRIDE: usize = 3;
 
-/// Returns the position of each complete entry in a `tbaa.struct` node that has `len` operands.
+/// Returns the first position of each complete entry in a `tbaa.struct` node with `len` operands.
 pub fn copy_entries(len: usize) -> impl Iterator<Item = usize> {
     (0..len - len % COPY_STRIDE).step_by(COPY_STRIDE)
 }
 
-/// The role that a node can have, derived only from the kinds of its operands, not their values.
+/// The role that a node can have, judged by the kinds of operands and not by their values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// An access tag.
@@ -73,7 +70,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form of a node, or `None` if it is a root or not a TBAA node.
+    /// Returns the form of a node, or `None` if no form fits, as for a root.
     pub fn of(graph: &Graph, node: NodeId) -> Option<Form> {
         use OperandKind::{Int, Node, Small, String};
         let kinds = |node| graph.packed(node).iter().map(|operand| operand.kind());
@@ -137,17 +134,17 @@ impl Shape {
         field + 1
     }
 
-    /// Returns the position of a new-format field's size. `field` is the position of its type.
+    /// Returns the position of a field's size, which only the new format has. `field` is the
+    /// position of the field's type.
     pub fn extent(self, field: usize) -> Option<usize> {
         (self.format == Format::New).then_some(field + 2)
     }
 
-    /// Returns the positions of all operands of a field. `field` is the position of its type.
+    /// Returns the positions of a field's operands. `field` is the position of the field's type.
     pub fn operands(self, field: usize) -> Range<usize> {
         field..field + self.stride()
     }
 
-    /// Returns the number of operands per field.
     pub(crate) fn stride(self) -> usize {
         self.format.choose(2, 3)
     }
@@ -274,7 +271,7 @@ pub struct TagParts {
 }
 
 impl TagParts {
-    /// Returns the format of a tag, which is that of its access type.
+    /// Returns the format of a tag's access type, or the old format if the tag has no access type.
     ///
     /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
     pub fn format(graph: &Graph, tag: NodeId) -> Format {
@@ -292,7 +289,6 @@ impl TagParts {
         graph.operand_count(node) > TAG_OFFSET && base.is_some()
     }
 
-    /// Returns the access type of a tag.
     pub(crate) fn access(graph: &Graph, tag: NodeId) -> Option<NodeId> {
         graph.operand(tag, TAG_ACCESS).and_then(Operand::node)
     }
@@ -302,12 +298,11 @@ impl TagParts {
         Some(graph.operand(tag, TAG_SIZE).and_then(Operand::int)?.value)
     }
 
-    /// Returns whether a tag is immutable.
     pub(crate) fn is_immutable(graph: &Graph, tag: NodeId) -> bool {
         let len = graph.operand_count(tag);
         let int = |at| graph.operand(tag, at).and_then(Operand::int);
         let is_odd = |at| int(at).is_some_and(|int| int.value & 1 == 1);
-        // Computing the format is slow, so a cheap test comes first: the last operand must be odd.
+        // Computing the format is slow, so a faster test comes first: the last operand must be odd.
         len > TagParts::immutable_position(Format::Old)
             && is_odd(len - 1)
             && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))

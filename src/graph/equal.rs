@@ -2,7 +2,7 @@
 
 use super::{CopyId, DISTINCT, Graph, IS_COPY, IS_TYPE, NodeId, Operand, TagId};
 
-/// A one-to-one mapping between the nodes of two graphs, extended while they are compared.
+/// A one-to-one mapping between nodes of two graphs. The comparison extends it.
 struct Pairing<'g> {
     left: &'g Graph,
     right: &'g Graph,
@@ -41,14 +41,14 @@ impl Pairing<'_> {
     }
 }
 
-/// Compares all tags, all `tbaa.struct` nodes, and all types that these do not refer to, in order.
-/// Two nodes are equal if their operands are equal, recursively, and they agree in tag index and in
-/// being a `tbaa.struct` node, a type or distinct. Node indices and other nodes have no effect.
+/// Compares the tags in order, then the `tbaa.struct` nodes in order, then in order the types to
+/// which none of these leads. Two nodes are equal if their operands are equal, recursively, and
+/// they agree in tag index and in being a `tbaa.struct` node, a type or distinct. Node indices and
+/// other nodes have no effect.
 ///
-/// A graph that is written and read again, as serialised data or text, equals the original. But a
-/// text of metadata alone cannot contain operands that refer to their module, such as `ptr @g`, so
-/// [`text::write`](crate::text::write()) replaces them by `null`. In a node that LLVM accepts, such
-/// an operand has no effect.
+/// A graph that is written and read again, as serialised data or text, equals the original, except
+/// that [`text::write`](crate::text::write()) replaces operands that refer to a module, such as
+/// `ptr @g`, by `null`.
 impl PartialEq for Graph {
     fn eq(&self, other: &Graph) -> bool {
         let mut pairing = Pairing {

@@ -30,7 +30,7 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
-    /// Reserves memory for `nodes` more nodes. Has no effect if the memory is not available.
+    /// Reserves memory for `nodes` more nodes, if it is available.
     pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);
@@ -89,11 +89,10 @@ impl Graph {
         Ok(id)
     }
 
-    /// Returns the tag with these parts, and adds it if it is new. The node is the one that LLVM
-    /// would make, and all its integers are `i64`. A [`Size::Bytes`](crate::Size::Bytes) is written
-    /// as its number, even if LLVM reads it as unknown. An unknown size is written as 2^64-1, as in
-    /// tags that LLVM merges. Like [`RawGraph::insert`](super::RawGraph::insert), this accepts
-    /// any path; [`Builder::tag`](crate::Builder::tag) checks that the path exists.
+    /// Returns the tag with the parts of `tag`, and adds it if it is new. The node is the one that
+    /// LLVM would make, and all its integers are `i64`. [`Size::Bytes`](crate::Size::Bytes) is
+    /// written as its number, an unknown size as 2^64-1. The path need not exist;
+    /// [`Builder::tag`](crate::Builder::tag) checks that it does.
     ///
     /// # Errors
     ///
@@ -115,12 +114,12 @@ impl Graph {
         Ok(self.mark_tag(node))
     }
 
-    /// Returns the operands of a tag that are nodes at the positions of the base and access type.
+    /// Returns a tag's base type and access type, without one that is missing or not a node.
     pub(crate) fn types_of_tag(&self, tag: NodeId) -> impl Iterator<Item = NodeId> + use<> {
         TAG_TYPES.map(|at| self.operand(tag, at).and_then(Operand::node)).into_iter().flatten()
     }
 
-    /// Records the format of `ty` for its root, unless a type under this root was noted before.
+    /// Records the format of `ty` for its root, unless a format is recorded for this root already.
     pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);

@@ -1,8 +1,8 @@
-//! Ids of nodes, types, tags and copies. An id is checked against the graph that it belongs to.
+//! Ids of nodes, types, tags and copies (`tbaa.struct` nodes).
 //!
-//! An id contains an index and the stamp, a unique number, of its graph. So an id that is used with
-//! another graph is detected and does not denote an unrelated node.
-//! [`Graph`](crate::Graph#ids-of-another-graph) describes what happens then.
+//! An id contains an index and the stamp of its graph, a unique number. So the use of an id with
+//! another graph is detected. [`Graph`](crate::Graph#ids-of-another-graph) describes the
+//! consequences.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ pub struct NodeId {
 
 /// Identifies a type node: a root, a scalar or an aggregate.
 ///
-/// `TypeId` and [`TagId`] are different types on purpose. With LLVM's untyped `MDNode`s, the
-/// commonest mistake is to attach a type where a tag belongs (releases of Ravi, Chapel and MLton
-/// had this mistake). Here such code does not compile:
+/// `TypeId` and [`TagId`] are different types on purpose. With LLVM's untyped `MDNode`s, a common
+/// mistake is to attach a type where a tag belongs (releases of Ravi, Chapel and MLton had this
+/// mistake). Here such code does not compile:
 ///
 /// ```compile_fail,E0308
 /// # use tbaa::Graph;
@@ -54,7 +54,7 @@ impl NodeId {
 }
 
 impl TypeId {
-    /// Treats any node of a graph as a type, even if it is not marked as a type.
+    /// Returns the id of a node as a type, even if the node is not marked as a type.
     #[doc(hidden)]
     pub fn of_node(node: NodeId) -> TypeId {
         TypeId(node)

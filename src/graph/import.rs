@@ -1,9 +1,9 @@
-//! Adds nodes that have names to the graph: operands first, and the nodes of a cycle all at once.
+//! Adds the nodes of a [`Source`]: operands first, and the nodes of a cycle all at once.
 //!
-//! A text, a serialised graph and a list of `Draft`s (nodes to be added) give nodes names (*keys*),
-//! and refer to them in any order. A node can only be compared with existing nodes once its
-//! operands are in the graph, so operands are added before the nodes that use them. A node is
-//! *open* from [`Source::open`] until it is added. `Graph::add_cycle` adds all nodes of a cycle.
+//! A source is a text, for example. Its nodes refer to one another by *keys*, in any order. A node
+//! can be compared with existing nodes only when its operands are in the graph, so operands are
+//! added before the nodes that use them. A node is *open* from [`Source::open`] until it is added.
+//! `Graph::add_cycle` adds all nodes of a cycle.
 //!
 //! Tarjan's algorithm for strongly connected components finds the cycles. Its stack is explicit,
 //! because a chain of nodes may be as long as the input.
@@ -27,7 +27,7 @@ pub enum Part<'t, K> {
 }
 
 impl<K> Part<'_, K> {
-    /// Returns the operand, unless it is a node that is not in the graph yet.
+    /// Returns the operand, or `None` for a key or an open node.
     pub(super) fn operand(&self) -> Option<Operand<'_>> {
         Some(match self {
             Part::Null => Operand::Null,
@@ -40,11 +40,11 @@ impl<K> Part<'_, K> {
     }
 }
 
-/// The progress of adding the node with a key.
+/// The progress of adding one node.
 #[derive(Clone, Copy)]
 pub enum State {
     New,
-    /// It was looked up, and is not added yet. The number is its index among the open nodes.
+    /// The node is open. The number is its index among the open nodes.
     Open(u32),
     Added(NodeId),
 }
@@ -59,17 +59,17 @@ pub enum Opened<'t, P> {
     Raw(Cow<'t, str>),
 }
 
-/// The source of the nodes.
+/// A source of nodes, which finds them by key.
 pub trait Source<'t> {
     /// The key of a node.
     type Key: Copy;
-    /// Data about an open node that the source wants back, such as the node's key.
+    /// Data about an open node that [`Source::added`] receives, such as the node's key.
     type Place: Copy;
     type Error;
 
     fn graph(&mut self) -> &mut Graph;
     fn state(&self, key: Self::Key) -> State;
-    /// Appends a node's operands to `parts`. `place` is its index as an open node, for `state`.
+    /// Appends a node's operands to `parts`. `place` is the node's index among the open nodes.
     fn open(
         &mut self,
         key: Self::Key,
@@ -78,8 +78,8 @@ pub trait Source<'t> {
     ) -> Result<Opened<'t, Self::Place>, Self::Error>;
     /// Called when the open node with the data `place` has been added as `node`.
     fn added(&mut self, place: Self::Place, node: NodeId);
-    /// Called at the first reference to a node that is open. `alone` is true if the node refers to
-    /// itself and has no other operand.
+    /// Called at the first reference to an open node. `alone` is true if the node makes this
+    /// reference itself and has no other operand.
     fn cycle(&mut self, reference: Self::Key, alone: bool);
     fn error(&self, place: Self::Place, error: GraphError) -> Self::Error;
 }
@@ -88,7 +88,8 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index in `Import::parts` of its first operand. The operands of the top frame come last.
+    /// The index in `Import::parts` of the node's first operand. The top frame's operands come
+    /// last.
     first: usize,
     /// The index of the operand to look up next.
     next: usize,
@@ -106,7 +107,6 @@ pub(super) struct Open<'t, K, P> {
     pub(super) parts: Vec<Part<'t, K>>,
 }
 
-/// An operand of a node of the source `S`.
 type PartOf<'t, S> = Part<'t, <S as Source<'t>>::Key>;
 
 pub struct Import<'t, S: Source<'t>> {
@@ -123,8 +123,8 @@ impl<'t, S: Source<'t>> Default for Import<'t, S> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    /// Adds the node with key `key`, and all nodes to which its operands lead, and returns it.
-    /// Returns `None` if the key denotes something that is not a TBAA node.
+    /// Adds the node with the key `key` and all nodes to which its operands lead. Returns the node,
+    /// or `None` if the key denotes something that is not a TBAA node.
     ///
     /// After an error, this `Import` must not be used any more.
     pub fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
@@ -186,8 +186,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         }
     }
 
-    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand that
-    /// refers to the frame's node, for the frame that is now topmost, and the node if it was added.
+    /// Removes the topmost frame, whose operands have all been looked up. Returns the operand by
+    /// which the next frame refers to the removed frame's node, and the node if it was added.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));
@@ -195,7 +195,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
         let at = open as usize;
         let Open { low, referred, place, distinct, .. } = self.open[at];
         if !referred && low == open {
-            // No later node is open: an open one would refer to this node or to an earlier one.
+            // No later node is open: such a node would lead to this node or to an earlier one.
             let parts = self.parts[first..].iter();
             let operands = parts.map(|part| part.operand().unwrap_or(Operand::Null));
             let node = source.graph().add(distinct, operands);

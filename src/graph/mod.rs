@@ -1,12 +1,12 @@
-//! The store of metadata nodes. Each node is stored once and is identified by a checked 32-bit id.
+//! The store of metadata nodes.
 //!
 //! A [`Graph`] corresponds to LLVM's `LLVMContext`, reduced to the metadata of TBAA. A node is a
 //! list of [`Operand`]s. Equal nodes are stored as one, unless they are distinct. Ids are assigned
 //! in insertion order, and iteration follows this order unless documented otherwise.
 //!
-//! There are two ways to add nodes. [`Graph::builder`] makes only well-formed nodes. [`RawGraph`]
-//! stores the nodes of a text unchanged: [`TypeNode`] and [`Tag`] interpret them, and
-//! [`crate::wellformed`] decides whether LLVM would accept them.
+//! [`Graph::builder`] makes only well-formed nodes. [`RawGraph`] stores the nodes of a text
+//! unchanged. [`TypeNode`] and [`Tag`] interpret nodes, and [`crate::wellformed`] decides whether
+//! LLVM would accept them.
 
 mod cycle;
 pub mod encoding;
@@ -55,10 +55,11 @@ pub enum GraphError {
     /// An operand is an id that another graph issued.
     #[error("an id that another graph issued")]
     ForeignId,
-    /// A tag's format is not its access type's, or it lacks a size (new format) or has one (old).
+    /// A tag's format differs from its access type's, or a new-format tag has no size, or an
+    /// old-format tag has one.
     #[error("a tag has the format of its access type, and a size if that is the size-aware one")]
     TagFormat,
-    /// A [`Draft`] refers to a position at which its group has no draft.
+    /// A [`Draft`] refers to a position past the end of the list of drafts.
     #[error("a draft refers to a draft that is not in the group")]
     NoMember,
 }
@@ -74,7 +75,7 @@ const IS_COPY: u8 = 4;
 const IS_SCALAR: u8 = 8;
 /// A node that is not a root and has the operands of a type, each of the right kind.
 const WELL_FORMED: u8 = 16;
-/// A well-formed aggregate. The offsets of its fields have type `i64` and never decrease.
+/// A well-formed node with fields, whose offsets have type `i64` and never decrease.
 const ASCENDING: u8 = 32;
 
 /// One node. `first` is the index of its first operand. The operands of the next node follow.
@@ -86,7 +87,7 @@ struct Record {
     flags: u8,
 }
 
-/// A store of TBAA metadata, in which equal nodes are one node.
+/// A store of TBAA metadata. Equal nodes are one node, unless they are distinct.
 ///
 /// Adding a node never changes or moves another, so ids and earlier answers stay valid. Every
 /// function that only reads takes `&self`, and many threads may read at once.
@@ -115,9 +116,9 @@ struct Record {
 /// - functions that read or mark a node panic, as for an index out of range. No input can cause
 ///   this, only a mistake in the program. [`Graph::owns`] and [`Graph::owns_tag`] check an id.
 ///
-/// A clone is another graph, because both grow independently, and their next ids would denote
-/// different nodes. The clone's nodes and tags have the same positions as the original's, so
-/// `clone.tag_at(tag.index())` is the clone's id for the original's `tag`.
+/// A clone is another graph: it grows independently of the original. The clone's nodes and tags
+/// have the same positions as the original's, so `clone.tag_at(tag.index())` is the clone's id for
+/// the original's `tag`.
 ///
 /// ```
 /// # use tbaa::Graph;
@@ -151,7 +152,7 @@ pub struct Graph {
     types: Vec<u32>,
     /// The node indices of the uniqued nodes, hashed by their operands.
     unique: HashTable<u32>,
-    /// The hasher for `unique` and `strings`. A clone uses the same one.
+    /// The hasher for `unique` and `strings`. A clone of the graph hashes alike.
     hasher: DefaultHashBuilder,
     /// For the node index of each root, the format of the first type that was marked under it.
     root_formats: IndexMap<u32, Format>,
@@ -321,7 +322,8 @@ impl Graph {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
     }
 
-    /// Returns a type's root: its last ancestor, or itself. `None` if its ancestors form a cycle.
+    /// Returns a type's root: its last ancestor, or the type itself if it has no parent. Returns
+    /// `None` if the chain of parents has no end.
     ///
     /// # Panics
     ///
@@ -381,12 +383,12 @@ impl Graph {
         }
     }
 
-    /// Returns whether a node is not a root and has the operands of a type.
+    /// Returns whether a node is not a root and has the operands of a type, each of the right kind.
     pub(crate) fn is_well_formed(&self, id: NodeId) -> bool {
         self.record(id).flags & WELL_FORMED != 0
     }
 
-    /// Returns whether a node is a well-formed aggregate whose fields have `i64` offsets that never
+    /// Returns whether a node is well-formed and has fields, whose offsets are `i64` and never
     /// decrease.
     pub(crate) fn is_ascending(&self, id: NodeId) -> bool {
         self.record(id).flags & ASCENDING != 0

@@ -22,7 +22,7 @@ pub fn is_clang_root(name: &[u8]) -> bool {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// The top of a tree. It has at most one operand: normally its name, or itself.
+    /// The top of a tree. A root has at most one operand: normally its name, or the root itself.
     Root,
     /// A type with a parent and no fields. In the old format, the node `(name, T, 0)`, where `T` is
     /// a scalar or a root, can be read as a scalar under `T` or as an aggregate with one field `T`
@@ -43,8 +43,8 @@ pub struct Field {
     pub ty: TypeId,
     /// The number of bytes from the start of the aggregate to the field.
     pub offset: u64,
-    /// The size of the field in bytes, or `None` in the old format, which does not record it. If it
-    /// exceeds the size of `ty`, the field is an array. If it is 0, the field is a flexible array.
+    /// The size of the field in bytes, or `None` in the old format, which does not record it. If
+    /// this size exceeds that of `ty`, the field is an array. Size 0 means a flexible array.
     pub extent: Option<u64>,
 }
 
@@ -200,7 +200,7 @@ pub struct CopyEntry {
 }
 
 impl Graph {
-    /// Returns a view of a type node, which reads its operands.
+    /// Returns a view through which the operands of a type node can be read.
     ///
     /// # Panics
     ///
@@ -211,7 +211,8 @@ impl Graph {
 
     /// Returns the parts of a tag.
     ///
-    /// This checks only the operands' kinds. [`crate::wellformed`] decides whether the path exists.
+    /// This checks only the number and kinds of the operands. [`crate::wellformed`] decides whether
+    /// LLVM accepts the tag.
     ///
     /// # Errors
     ///

@@ -80,7 +80,7 @@ impl Operand<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
 
-/// Hashes a slice in groups of four operands, each as one 128-bit number, and the rest one by one.
+/// Hashes every four operands of a slice as one 128-bit number, and the rest one by one.
 impl Hash for Packed {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -15,7 +15,8 @@ struct Portable {
     types: Vec<u32>,
     /// The indices of the `tbaa.struct` nodes.
     copies: Vec<u32>,
-    /// The number of each node in LLVM text: 5 for `!5`. Only the command `tbaa dump` adds these.
+    /// The number of each node in LLVM text: 5 for `!5`. [`Graph`] neither writes nor uses the
+    /// numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     numbers: Vec<Option<u32>>,
 }
@@ -32,7 +33,7 @@ struct PortableNode {
 #[serde(rename = "Operand")]
 enum PortableOperand {
     Null,
-    /// A string that is valid UTF-8, as nearly all strings are.
+    /// A string that is valid UTF-8.
     Str(String),
     Bytes(Vec<u8>),
     Int {

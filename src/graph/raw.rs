@@ -1,4 +1,4 @@
-//! Adds nodes just as LLVM text contains them. A node may refer to nodes that are added later.
+//! Adds nodes just as LLVM text contains them, even nodes that LLVM rejects.
 
 use std::borrow::Cow;
 
@@ -22,9 +22,9 @@ pub struct Draft<'o> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum DraftOperand<'o> {
-    /// An operand that exists already.
+    /// An operand that does not refer to a draft.
     Known(Operand<'o>),
-    /// The node made from the draft at this position in the group. A draft may refer to itself.
+    /// The node of the draft at this position in the list of drafts. A draft may refer to itself.
     Member(usize),
 }
 
@@ -34,13 +34,12 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
     }
 }
 
-/// Adds the nodes of a text unchanged, and marks nodes as types and tags.
+/// Adds the nodes of a text unchanged, and marks nodes as types, tags and `tbaa.struct` nodes.
 ///
-/// The other way to fill a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
-/// accepts. [`Graph::ty`] and [`Graph::tag`] interpret nodes; [`wellformed`](crate::wellformed)
-/// decides whether LLVM would accept them.
+/// In contrast, [`Graph::builder`] makes only well-formed nodes. [`Graph::ty`] and [`Graph::tag`]
+/// interpret nodes; [`wellformed`](crate::wellformed) decides whether LLVM would accept them.
 pub trait RawGraph: Sealed {
-    /// Adds a uniqued node with any operands. If an equal one exists, returns that.
+    /// Adds a uniqued node with any operands, or returns an existing uniqued node that equals it.
     ///
     /// # Errors
     ///
@@ -62,9 +61,8 @@ pub trait RawGraph: Sealed {
 
     /// Adds nodes that may refer to one another in any order, and returns the node of each draft.
     ///
-    /// Use this for a node that refers to itself or belongs to a cycle. Equal uniqued nodes become
-    /// one, whatever their order, even in a cycle. A uniqued node that refers to itself becomes
-    /// distinct.
+    /// Use this for a node that refers to itself or belongs to a cycle. Uniqued nodes with equal
+    /// operands become one, even in a cycle. A uniqued node that refers to itself becomes distinct.
     ///
     /// ```
     /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -100,12 +98,13 @@ pub trait RawGraph: Sealed {
     /// If `node` was issued by another graph.
     fn mark_tag(&mut self, node: NodeId) -> TagId;
 
-    /// Returns the tag for a node that LLVM text attaches as `!tbaa`, and marks it as a tag.
+    /// Returns the tag for a node that LLVM text attaches as `!tbaa`.
     ///
-    /// If the node has at least three operands and the first is a node, it is the tag. Any other
-    /// node is a type that is attached in the old scalar format, and the tag is a struct-path node
-    /// for an access to this whole type. If the type has exactly three operands, the third is the
-    /// immutability flag. LLVM does the same, even if a front end attached the type by mistake.
+    /// If the node has at least three operands and the first is a node, the node itself is marked
+    /// as the tag. Any other node with operands is a type that is attached in the old scalar
+    /// format. The tag is then a struct-path node for an access to this whole type. If the type has
+    /// exactly three operands, the third is the immutability flag. LLVM does the same, even if a
+    /// front end attached the type by mistake.
     ///
     /// # Panics
     ///
@@ -176,8 +175,8 @@ impl RawGraph for Graph {
     }
 
     fn mark_attached(&mut self, node: NodeId) -> TagId {
-        // LLVM crashes on an empty node. Here it becomes a tag, which `wellformed` rejects.
-        // The same happens to a type node if the graph is too full to add a tag for it.
+        // LLVM crashes on an empty node. Here the empty node becomes a tag, which `wellformed`
+        // rejects. So does a type node if the graph is too full to add a tag for it.
         let tag = if TagParts::is_struct_path(self, node) || self.operand_count(node) == 0 {
             node
         } else {
@@ -220,8 +219,7 @@ impl RawGraph for Graph {
 }
 
 impl Graph {
-    /// Returns the struct-path tag for a type node that is used as a tag. This is the
-    /// scalar format of LLVM before 3.4.
+    /// Returns the struct-path tag for a type node that is used as a tag, as in LLVM before 3.4.
     fn upgrade(&mut self, node: NodeId) -> Result<NodeId, GraphError> {
         let scalar = self.range(node.index());
         let (scalar, constant) = match self.operands[scalar.clone()].get(SCALAR_FLAG).copied() {

@@ -43,7 +43,8 @@ impl Strings {
         index
     }
 
-    /// Adds all strings that `original` has in addition. `self` is an earlier copy of `original`.
+    /// Adds the strings of `original` that `self` lacks. `self` must be an earlier copy of
+    /// `original`.
     pub(super) fn follow(&mut self, original: &Strings, hasher: &DefaultHashBuilder) {
         for index in self.ends.len()..original.ends.len() {
             self.intern(original.get(index), hasher);

@@ -22,8 +22,8 @@ pub enum Edge {
 
 /// The DAG of types in the form of petgraph, for petgraph's algorithms and DOT writer.
 ///
-/// The nodes are in insertion order. petgraph's `edges()` returns the newest edge first, so the
-/// last field is added first. Then `edges()` returns the parent and then the fields in order.
+/// The nodes are in insertion order. For a type, petgraph's `edges()` returns the edge to the
+/// parent, if there is one, and then the fields in order.
 pub type TypeDag = DiGraph<TypeId, Edge>;
 
 impl Graph {
@@ -55,7 +55,8 @@ impl Graph {
             let node = self.ty(ty);
             let from = index[ty.node().index()];
             let is_aggregate = node.kind() == TypeKind::Aggregate;
-            // An old-format aggregate has no parent other than its first field.
+            // The parent of an old-format aggregate is its first field's type, which has a field
+            // edge.
             let has_parent = match node.kind() {
                 TypeKind::Aggregate => node.format() == Format::New,
                 kind => kind == TypeKind::Scalar,

@@ -8,13 +8,13 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AliasRule {
-    /// Answers exactly like LLVM 22 if LLVM's verifier accepts both tags. Otherwise, and where LLVM
-    /// would assert or crash, it answers `MayAlias`. Sizes are ignored.
+    /// Answers like LLVM 22 if LLVM's verifier accepts both tags. Otherwise, and where LLVM would
+    /// assert or crash, the answer is `MayAlias`. Sizes are ignored.
     #[default]
     Llvm,
-    /// Considers every member of a union, and uses sizes. Array elements are distinguished only by
-    /// the offset inside the element. Accesses that overlap through a union may alias, because
-    /// type punning is allowed.
+    /// Considers every member of a union, and uses sizes. An access to an array element may access
+    /// any element. Accesses that overlap through a union may alias, because type punning is
+    /// allowed.
     Union,
     /// Like [`AliasRule::Union`], except that accesses to two different members of a union do not
     /// alias if the type path of one access does not contain the union.
@@ -42,7 +42,7 @@ impl fmt::Display for AliasRule {
 #[error("expected llvm, union or union-strict")]
 pub struct UnknownRuleError;
 
-/// Reads the name of a rule as [`AliasRule`] displays it, or as specs write it, with `_`.
+/// Reads the name of a rule as [`AliasRule`] displays it, or with `_` instead of `-`.
 ///
 /// ```
 /// use tbaa::AliasRule;

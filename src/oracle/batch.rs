@@ -98,7 +98,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// Some pairs need a search through the types. All searches of one call together take at most
     /// about 2^23 steps, plus 2^10 for each node of the graph. After that, each pair that needs a
-    /// search is answered `MayAlias`. Only graphs that were made to be hard reach the limit.
+    /// search is answered `MayAlias`.
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         Matrix { positions: order.positions(), rows: order.rows() }

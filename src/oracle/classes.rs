@@ -1,15 +1,16 @@
 //! Classes of tags that have the same answers. [`Order`] assigns a position to each tag of a list.
 //!
 //! The *row* of a tag is the set of tags of the list that it may alias. Tags are in one class iff
-//! their rows are equal. Rows are compared exactly: a hash collision would be a wrong `NoAlias`.
+//! their rows are equal. Comparing only hashes of rows could give a wrong `NoAlias`.
 //!
-//! **Regular tags** belong to nodes of a forest, and those of one node form a *group*. Two of them
-//! may alias iff their roots differ, or the node of one is that of the other or *above* it (an
-//! ancestor). So the row of a tag is a subset of the row of each tag above it, and these two rows
-//! are equal iff their sizes are.
+//! Each **regular tag** (`Role::Regular` in `index.rs`) has a node in a forest. The regular tags of
+//! one node form a *group*. Two regular tags may alias iff their roots differ, their nodes are
+//! equal, or one node is *above* the other (an ancestor). So among regular tags, the row of a tag
+//! is a subset of the row of each tag above it, and these two rows are equal iff their sizes are.
 //!
-//! **Rejected tags** may alias everything. **For all other tags**, rows are stored as lists. Each
-//! list refines the partition of the tags: it splits every class of which it has only some members.
+//! **Rejected tags** may alias everything. All other tags are **listed**: the row of each is stored
+//! as a list. Each list refines the partition of the tags: it splits every class of which it
+//! contains some members but not all.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -89,12 +90,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
 /// The part of a row that contains the positions of regular tags.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Regular {
-    /// All regular positions.
+    /// All regular positions, that is, positions of regular tags.
     All,
     /// The row of a group. The number is the index of the uppermost group that has this row.
     Group(u32),
-    /// The first regular position of a root, and the row's positions with this root. The row also
-    /// contains all regular positions of other roots.
+    /// The first regular position of a root, and the positions in the row that have this root. The
+    /// row also contains all regular positions of other roots.
     Listed(usize, Vec<u32>),
 }
 
@@ -131,7 +132,7 @@ impl Order {
         let mut above = Vec::with_capacity(self.groups.len());
         let mut counts = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
-            // In `groups`, the group above a group comes before it, so its count is known.
+            // The group above comes earlier in `groups`.
             let own: usize =
                 group.above.map_or(0, |up: usize| above[up] + self.groups[up].own.len());
             above.push(own);
@@ -141,7 +142,7 @@ impl Order {
         counts
     }
 
-    /// Returns the row of each group.
+    /// Returns, for each group, the regular part of its row.
     fn uppermost(&self, counts: &[usize]) -> Vec<Regular> {
         let mut rows: Vec<Regular> = Vec::with_capacity(counts.len());
         for (number, group) in self.groups.iter().enumerate() {
@@ -155,7 +156,7 @@ impl Order {
         rows
     }
 
-    /// Returns the part of a list that contains regular positions.
+    /// Returns the regular part of the row of a listed tag.
     fn regular_part(&self, row: &Row, counts: &[usize], rows: &[Regular]) -> Regular {
         let mut list = Vec::new();
         row.for_each(|position| {
@@ -168,8 +169,9 @@ impl Order {
             return Regular::All;
         }
         let group_of = |&position: &u32| self.group_of(position as usize);
-        // Find a group in `list` that has this row. Then every group in `list` with the same count
-        // is above or below it, and so has the same row. So it is enough to test the first one.
+        // If some group in `list` has this row, every group in `list` with the same count is above
+        // or below that group, and so has the same row. So testing one group with this count is
+        // enough.
         let same = list.iter().filter_map(group_of).find(|&group| counts[group] == count);
         if let Some(group) = same
             && list.iter().filter_map(group_of).all(|other| self.is_related(group, other))
@@ -180,8 +182,8 @@ impl Order {
         Regular::Listed(row.root.start, list)
     }
 
-    /// Numbers the positions so that two get the same number iff the same lists contain them. The
-    /// number of a rejected position is only valid if it is the first of them.
+    /// Numbers the positions so that two positions get the same number iff the same lists contain
+    /// them. Among rejected positions, only the first has a valid number.
     fn partition(&self) -> Vec<u32> {
         let (classes, sizes) = (vec![0; self.len()], vec![self.len() as u32]);
         let mut partition = Partition { classes, sizes, hits: vec![0] };
@@ -192,7 +194,8 @@ impl Order {
                 members.extend(self.rejected.clone().take(1).map(|position| position as u32));
                 row.for_each(|position| members.push(position as u32));
             } else {
-                // The row has all regular positions of other roots. Split by those that it lacks.
+                // The row has all regular positions of other roots. Split by the positions that the
+                // row lacks.
                 let mut on = vec![false; self.len()];
                 row.for_each(|position| on[position] = true);
                 let scope = row.root.clone().chain(self.listed());

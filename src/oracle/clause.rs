@@ -13,8 +13,8 @@ pub enum Clause {
     NoTag,
     /// May: a tag was issued by another graph.
     ForeignTag,
-    /// May. Rule `llvm`: LLVM's verifier rejects a tag. Other rules: a tag or one of its types is
-    /// malformed, contains itself or mixes formats, or no path of fields leads from the tag's base
+    /// May. Rule `llvm`: LLVM's verifier rejects a tag. Other rules: a tag is malformed, a type is
+    /// malformed, contains itself or mixes formats, or no path of fields leads from a tag's base
     /// type to its access type at its offset.
     Malformed,
     /// May: an access of known size extends past the end of its base type. So its tag does not
@@ -35,13 +35,14 @@ pub enum Clause {
     Limit,
     /// May, rule `llvm` only: LLVM would crash or run forever.
     Crash,
-    /// May, rule `llvm` only: following the fields from one tag's base type leads to the other's
-    /// base type, either at its offset, or while one of the tags accesses the whole of this type.
+    /// May, rule `llvm` only: the fields from one tag's base type lead to the other tag's base
+    /// type. The offset there is the other tag's offset, or one of the tags accesses the whole of
+    /// that type.
     Meets,
-    /// May, rule `llvm` only, new format: one access type contains the other's base type.
+    /// May, rule `llvm` only, new format: one tag's access type contains the other tag's base type.
     Contains,
-    /// No, rule `llvm` only: following the fields from one tag's base type leads to the other's
-    /// base type, at another offset.
+    /// No, rule `llvm` only: the fields from one tag's base type lead to the other tag's base type.
+    /// The offset there is not the other tag's offset.
     OtherOffset,
     /// No: both accesses may be inside an object of one of the base types, but share no byte there.
     Apart,

@@ -37,7 +37,6 @@ impl Conflict {
         (read_after_write || write_after_read || write_after_write).then_some(conflict)
     }
 
-    /// Returns the dependences that are in either of two sets.
     pub(super) fn or(self, other: Conflict) -> Conflict {
         Conflict {
             read_after_write: self.read_after_write || other.read_after_write,
@@ -61,13 +60,12 @@ impl fmt::Display for Conflict {
 
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns the possible dependences of access `second` on an earlier access `first`, or `None`
-    /// if they cannot overlap or both only read.
+    /// if there are none.
     ///
-    /// If the tag of `first` is immutable, no later write depends on its read: nothing modifies
-    /// such memory once it can be read. But a read by such a tag depends on an *earlier* write,
-    /// which may initialise the memory and must not be deleted. LLVM answers the first case by
-    /// `getModRefInfoMask`. In the second case, LLVM moves the read across the write, but keeps
-    /// the write. [`Oracle::is_constant`] tells whether such a read may be moved.
+    /// If the tag of `first` is immutable, no later write depends on the read of `first`: nothing
+    /// modifies such memory once it can be read. If the tag of `second` is immutable, the read of
+    /// `second` may still depend on the write of `first`, which may initialise the memory. LLVM
+    /// moves such a read across the write; [`Oracle::is_constant`] tells whether it may be moved.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};
@@ -97,8 +95,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the possible dependences of access `second` on any of several earlier accesses, such
-    /// as those of a call. An empty list has no dependences. For a call whose accesses are unknown,
-    /// pass one access without a tag.
+    /// as those of a call. For a call whose accesses are unknown, pass one access without a tag.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, AliasRule};

@@ -10,9 +10,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// Returns the accesses of a struct copy, all with the given `kind`: `Read` for its accesses to
     /// the source, `Write` for those to the destination. Returns `None` if the copy is malformed.
     ///
-    /// Each access has the width of its entry ([`Access::of_width`]). An entry that contains
-    /// several whole array elements is an access to each element. The bytes between entries are
-    /// padding, which the copy may skip.
+    /// Each access has the width of its entry ([`Access::of_width`]). The bytes between entries are
+    /// padding, which the copy may skip. An entry of size 0 gives no access.
     ///
     /// # Panics
     ///
@@ -58,8 +57,8 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     }
 
     /// Returns the possible dependences of a later access on a struct copy. The copy reads the
-    /// source and writes the destination, with the same tags. So a later read depends on the copy's
-    /// writes, and a later write depends on its reads and writes.
+    /// source and writes the destination, with the same tags. So a later read may depend on the
+    /// copy's writes, and a later write on the copy's reads and writes.
     ///
     /// # Panics
     ///

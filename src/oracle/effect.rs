@@ -36,7 +36,7 @@ impl MemoryEffect {
         MemoryEffect { reads: a.reads | b.reads, writes: a.writes | b.writes, version }
     }
 
-    /// Returns whether one may write what the other reads or writes, so that their order matters.
+    /// Returns whether one effect may write what the other may read or write.
     #[must_use]
     pub const fn conflicts(self, other: MemoryEffect) -> bool {
         let (a, b) = self.beside(other);
@@ -47,7 +47,7 @@ impl MemoryEffect {
         self.reads | self.writes == 0
     }
 
-    /// Makes the bits comparable: for two effects of different tables, nonzero masks get all bits.
+    /// Makes two effects comparable: if their tables differ, nonzero masks get all bits.
     const fn beside(self, other: MemoryEffect) -> (MemoryEffect, MemoryEffect) {
         if self.version == other.version || self.is_none() || other.is_none() {
             (self, other)

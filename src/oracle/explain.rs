@@ -111,12 +111,12 @@ impl fmt::Display for AccessPath {
     }
 }
 
-/// Two paths from one base type that were compared. If any paths of the accesses overlap, these do.
+/// Two compared paths from one base type. If any paths of the accesses overlap, these two do.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The access whose base type both paths start at.
+    /// The access from whose base type both paths start.
     pub outer: Side,
     /// The name of that base type.
     pub base: String,
@@ -124,8 +124,8 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// A proof that array elements of one access never overlap those of the other. `None` if there
-    /// is no proof by a single division, or if one access simply ends before the other begins.
+    /// A division that proves that the accesses share no byte. `None` if none was found, or if one
+    /// access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
 
@@ -230,7 +230,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     let step = |&(ty, field): &(u32, usize)| {
         let ty = type_at(ty);
         let node = graph.ty(ty);
-        // An old-format scalar has no field with this number. The step then leads to its parent.
+        // Without such a field, the type is a scalar, and the step leads to its parent.
         let found = node.fields().nth(field);
         let into = found.map(|field| field.ty).or(node.parent());
         PathStep {

@@ -8,8 +8,8 @@ use super::explain::ByteRange;
 /// A division with remainder that proves that two repeated byte ranges share no byte.
 ///
 /// A *distance* is the start of an interval of the second range minus the start of an interval of
-/// the first. If the first has `m` bytes and the second `n`, the intervals overlap iff the distance
-/// is in the *window*, `-n + 1 ..= m - 1`.
+/// the first range. If intervals of the first range have `m` bytes and those of the second `n`, the
+/// two intervals overlap iff the distance is in the *window*, `-n + 1 ..= m - 1`.
 ///
 /// An array whose stride is not a multiple of `modulus` is treated as part of the interval, which
 /// makes the window larger. All remaining distances have the same residue. The window contains no
@@ -77,7 +77,8 @@ impl Apart {
         arrays: &[Array],
         window: (i128, i128),
     ) -> Option<Apart> {
-        // How far the arrays whose steps are (or are not) multiples of `modulus` change distances.
+        // The least and the greatest change of a distance by the arrays whose steps are multiples
+        // of `modulus`, or by the other arrays.
         let bounds = |multiples: bool| {
             let of = |second| {
                 let counts = |array: &&Array| {

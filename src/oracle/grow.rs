@@ -35,18 +35,14 @@ use crate::graph::Graph;
 ///
 /// # Memory
 ///
-/// Besides its graph, an oracle takes about 60 bytes for each tag. It keeps an interval for each
-/// tag, and for most pairs comparing the intervals is enough. For the other pairs, the paths of the
-/// tags are stored when first used. A cache of 128 KiB has the latest answers that needed a search.
-/// If there are at most 512 tags, and for at least 1/64 of them the interval does not always
-/// decide, another cache has the answers for all pairs of tags, in two bits each: at most 64 KiB.
+/// Besides its graph, an oracle takes about 60 bytes for each tag. The paths of a tag are stored
+/// when a query first needs them. Caches of answers take at most 192 KiB.
 ///
 /// # Growing
 ///
 /// An oracle owns its graph or borrows it: `G` can be [`Graph`], `&Graph`, `&mut Graph`,
-/// `Arc<Graph>` and so on. If the graph is mutable, [`Oracle::update`] adds types and tags, in time
-/// proportional to the additions. Earlier answers never change. Queries take `&self`, and many
-/// threads may ask at once.
+/// `Arc<Graph>` and so on. If the graph is mutable, [`Oracle::update`] adds types and tags. Earlier
+/// answers never change. Queries take `&self`, and many threads may ask at once.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -79,7 +75,6 @@ pub struct Oracle<G = Graph> {
     pub(super) memo: Memo,
 }
 
-/// Returns a number that no oracle has had yet.
 fn next_identity() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -100,7 +95,6 @@ impl Engine {
         }
     }
 
-    /// Returns an empty index for `rule`.
     fn index(rule: AliasRule) -> Index {
         let mut index = Index::default();
         index.types.brief = rule == AliasRule::Llvm;
@@ -109,10 +103,10 @@ impl Engine {
 }
 
 impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
-    /// Returns an oracle for a clone of the graph, with copies of the same tables.
+    /// Clones the graph, or the reference to the graph, and copies the index.
     fn clone(&self) -> Self {
         let graph = self.graph.clone();
-        // The clone of the graph has its own ids for the same nodes.
+        // A cloned `Graph` has its own ids for the same nodes.
         let stamp = graph.borrow().stamp();
         self.with_graph(graph, stamp)
     }
@@ -130,9 +124,7 @@ impl Oracle {
 impl<G: BorrowMut<Graph>> Oracle<G> {
     /// Changes the graph, and reads the types and tags that were added.
     ///
-    /// Adding a tag takes time proportional to the length of its access path. The first tag that
-    /// uses a type also takes time proportional to the type's fields. If `change` replaces the
-    /// graph, all tags of the new graph are read.
+    /// If `change` replaces the graph, all tags of the new graph are read.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         /// Reads the additions even if `change` panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);

@@ -1,12 +1,12 @@
-//! The index. It has an interval of 8 bytes for each tag, which decides most queries, and a record
-//! of 8 bytes, which says how to decide a query if the two intervals overlap.
+//! The index. If all tags have one root, each tag has an interval of 8 bytes, and the intervals of
+//! two tags decide most queries. A record of 8 bytes for each tag says how to decide other queries.
 //!
 //! A tag's *walk* visits types from its base type on; each rule defines the steps. A *cursor* is a
 //! type and offset on a walk ([`Walks`]); a tag's cursor is the first on its walk. Cursors form a
 //! forest, in which the parent of a cursor is the next one on the walk. A tag is
-//! - *regular* if the rule follows only one path to the one scalar that it accesses. Two regular
-//!   tags of one root may alias iff the cursor of one is on the walk of the other, which the
-//!   intervals of the cursors in the forest decide;
+//! - *regular* if it accesses one scalar, to which the rule follows only one path. Two regular tags
+//!   of one root may alias iff the cursor of one is on the walk of the other, which the intervals
+//!   of the cursors in the forest decide;
 //! - *other* if the rule's slow algorithm must decide, unless base types exclude an alias;
 //! - *rejected* if it may alias everything.
 //!
@@ -23,9 +23,9 @@ use crate::walks::Walks;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Rejected,
-    /// The number of its root, and its cursor.
+    /// The number of the tag's root, and the tag's cursor.
     Regular(u32, u32),
-    /// The number of its root, and the number of the tag among those with the role *other*.
+    /// The number of the tag's root, and the number of the tag among those with the role *other*.
     Other(u32, u32),
 }
 
@@ -72,8 +72,8 @@ impl Interval {
     }
 }
 
-/// The base type of each tag, if comparing base types may prove that the tag does not alias another
-/// tag. `NONE` if that proves nothing about the tag, or if this is not known yet.
+/// The base type of each tag whose base type may prove that the tag does not alias another. `NONE`
+/// for every other tag, and as long as nothing is known about a tag.
 #[derive(Default, Debug)]
 struct Bases(Vec<AtomicU32>);
 
@@ -88,7 +88,6 @@ impl Clone for Bases {
 pub(super) struct Index {
     /// The cursors of the tags.
     pub(super) walks: Walks,
-    /// The types and their contents. Rule `llvm` uses them only for tags that are not regular.
     pub(super) types: Types,
     /// The intervals of all tags. Empty if the tags have several roots, because an interval does
     /// not record a root.
@@ -121,9 +120,9 @@ impl Index {
         }
     }
 
-    /// Returns whether two tags may alias, or `None` if their intervals do not decide it. `a` and
-    /// `b` are from [`TagId::index_in`](crate::TagId). For random pairs, a branch besides the early
-    /// return would be unpredictable and double the time.
+    /// Returns whether two tags may alias, or `None` if their intervals do not decide. `a` and `b`
+    /// are from [`TagId::index_in`](crate::TagId). A branch on `meet` would be unpredictable and
+    /// slow.
     #[inline]
     pub(super) fn by_interval(&self, a: u64, b: u64) -> Option<bool> {
         if a.max(b) >= self.intervals.len() as u64 {
@@ -197,8 +196,8 @@ impl Index {
         self.bases.0.push(base.into());
     }
 
-    /// Returns the number of a root. Numbers are less than 2^31 - 1, because each root needs two
-    /// more nodes, a type and a tag, and a graph has at most 2^29 nodes.
+    /// Returns the number of a root. It is less than [`ROOT`], because a graph has at most 2^29
+    /// nodes.
     fn number(&mut self, root: u32) -> u32 {
         let next = self.roots.len() as u32;
         let number = *self.roots.entry(root).or_insert(next);
@@ -206,8 +205,8 @@ impl Index {
         number
     }
 
-    /// Sets the intervals of the tags that were added since the last call. If the forest has been
-    /// renumbered, sets the intervals of all tags.
+    /// Sets the intervals of the tags that were added since the last call, or of all tags if the
+    /// forest has been renumbered. If the tags have several roots, removes all intervals.
     pub(super) fn catch_up(&mut self) {
         let forest = &mut self.walks.forest;
         if forest.catch_up() || self.mixed {
@@ -227,7 +226,7 @@ impl Index {
         self.intervals.extend(self.records[self.intervals.len()..].iter().map(interval));
     }
 
-    /// Returns the number of tags whose intervals do not always decide: all if roots differ.
+    /// Returns the number of tags whose intervals do not always decide: all tags if roots differ.
     pub(super) fn open(&self) -> usize {
         let open = |interval: &&Interval| interval.end & OPEN != 0;
         if self.mixed { self.len() } else { self.intervals.iter().filter(open).count() }

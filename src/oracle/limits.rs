@@ -1,25 +1,25 @@
-//! The limits of a search. When a search reaches one, the oracle answers `MayAlias`.
+//! The limits of a search. When a search reaches a limit, the oracle answers `MayAlias`. A *byte
+//! pattern* is a byte range that is repeated for the elements of arrays.
 //!
 //! Only graphs that were made to be hard reach a limit: if fields may overlap arbitrarily, deciding
 //! whether a path with a given offset exists is the subset-sum problem.
 
 /// The largest number of steps of one search, which finds the paths of a tag or an overlap between
-/// two sets of paths. A step visits a type at an offset, or compares two byte patterns. A search
-/// that reaches the limit takes a few milliseconds. For comparison: in a struct with 10,000 members
-/// at one offset, the longest search takes 30,000 steps.
+/// two sets of paths. A step visits a type at an offset, or compares two byte patterns. For
+/// comparison: in a struct with 10,000 members at one offset, the longest search takes 30,000
+/// steps.
 pub(crate) const STEPS: u32 = 1 << 16;
 
-/// The largest number of paths, or of types at offsets on them, that are cached for one tag. For a
-/// tag that has more, each query searches again.
+/// The largest number of paths, and of types at offsets on these paths, that are cached for one
+/// tag. For a tag that has more, each query searches again.
 pub(crate) const STORED_PATHS: usize = 1 << 6;
 
-/// The largest number of combinations of array elements that are tried for two byte patterns, if
-/// they have more than two array strides after simplification. The documented minimum is 4,096. One
-/// trial takes time logarithmic in the strides, so more are affordable.
+/// The largest number of combinations of array elements that are tried for two byte patterns. The
+/// documented minimum is 4,096.
 pub(crate) const ELEMENTS: u32 = 1 << 16;
 
-/// The largest number of elements of an array that rule `union-strict` tries one by one. It does so
-/// if another field shares bytes with the array.
+/// The largest number of array elements that rule `union-strict` tries one by one, if another field
+/// shares bytes with the array.
 pub(crate) const STRICT_ELEMENTS: u128 = 1 << 12;
 
 /// The largest number of array strides in two byte patterns together, after simplification. Two
@@ -36,7 +36,7 @@ pub(crate) const TIGHTENINGS: u32 = 4;
 pub(crate) const FIELDS_A_STEP: usize = 16;
 
 /// The number of steps that all searches share when one call compares many tags, for example
-/// `Oracle::matrix`. All these steps together take a few seconds at most.
+/// `Oracle::matrix`.
 pub(crate) const COMPARED: u64 = 1 << 23;
 
 /// The number of steps that are added to [`COMPARED`] for each node of the graph.

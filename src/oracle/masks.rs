@@ -24,13 +24,14 @@ use crate::graph::Graph;
 const MOST: usize = 1 << 12;
 /// The largest number of 64-bit words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// The number of heaviest cliques. Each lighter one is first joined to one of them (see `merge`).
+/// The number of cliques that `merge` compares in pairs. It first joins lighter ones to these.
 const PAIRED: usize = 1 << 9;
 
-/// The version number for the next table: the number of tables made so far, plus 1.
+/// The version of the next [`Masks`].
 static VERSION: AtomicU64 = AtomicU64::new(1);
 
-/// A mask for each access of a list. Two accesses may alias iff their masks share a bit.
+/// A mask for each access of a list. If two accesses may alias, their masks share a bit. The only
+/// other masks that share a bit are those of the pairs in [`Masks::lost`].
 ///
 /// ```
 /// use tbaa::{AccessKind::{Read, Write}, AliasRule, Graph, Oracle};
@@ -90,8 +91,8 @@ impl Masks {
         self.masks.is_empty()
     }
 
-    /// Returns the mask of the access at position `at` of the list. It is never 0, and must not be
-    /// compared with the masks of another table.
+    /// Returns the mask of the access at position `at` of the list. The mask is never 0, and must
+    /// not be compared with a mask of another [`Masks`].
     ///
     /// # Panics
     ///
@@ -122,7 +123,7 @@ impl Masks {
         self.bits
     }
 
-    /// Returns the number of bits of the exact masks, before bits were merged to the wanted width.
+    /// Returns the number of bits that exact masks use, before bits are merged.
     pub fn exact_bits(&self) -> usize {
         self.exact_bits
     }
@@ -139,7 +140,7 @@ impl Masks {
         pairs.filter(|&(a, b)| self.may_alias(a, b) && !self.near[a].contains(b))
     }
 
-    /// Returns a number that differs from that of all other tables of this process, except clones.
+    /// Returns a number that no other [`Masks`] of this process has, except clones of this one.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -149,14 +150,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Computes a mask of at most `bits` bits, 1 to 64, for each access. Each access is given with
     /// its weight, which is how often it occurs, or 1.
     ///
-    /// If the accesses need more bits, bits are merged: some pairs that do not alias then share one
-    /// ([`Masks::lost`]). The merging tries to keep the products of these pairs' weights small.
-    /// Pairs that may alias always share a bit. The search for masks takes about a second at most,
-    /// and queries have the limits of [`Oracle::matrix`]. To add an access, make all masks anew.
+    /// If the accesses need more bits, bits are merged: some pairs that do not alias then share a
+    /// bit ([`Masks::lost`]). The merging prefers pairs with small weights. Pairs that may alias
+    /// always share a bit. The search for masks takes about a second at most, and queries have the
+    /// limits of [`Oracle::matrix`]. To add an access, make all masks anew.
     ///
     /// # Errors
     ///
-    /// If `bits` is not 1 to 64, there are over 4,096 accesses or cliques, or this takes too long.
+    /// If `bits` is not 1 to 64, there are over 4,096 accesses or cliques, or the search takes too
+    /// long.
     pub fn masks<A: Into<Access>>(
         &self,
         accesses: impl IntoIterator<Item = (A, u64)>,
@@ -194,7 +196,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 }
 
-/// A search for cliques. Its functions return `None` if they need to read more than `left` words.
+/// A search for cliques, which may read `left` words. Beyond a limit, its functions return `None`.
 struct Search<'a> {
     near: &'a [FixedBitSet],
     left: u64,
@@ -209,7 +211,7 @@ impl Search<'_> {
     /// Returns cliques that cover all edges, and a lower bound on the number of cliques needed.
     fn cover(&mut self) -> Option<(Vec<FixedBitSet>, usize)> {
         let near = self.near;
-        // Edges with few common neighbours come first. An edge `(a, a)` has all neighbours of `a`.
+        // Edges with few common neighbours come first. Those of `(a, a)` are all neighbours of `a`.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
         for (a, row) in near.iter().enumerate() {
             for b in row.ones().take_while(|&b| b <= a) {
@@ -263,8 +265,8 @@ impl Search<'_> {
         Some(true)
     }
 
-    /// Returns a clique that contains the edge `(a, b)`. It repeatedly adds the candidate with the
-    /// most uncovered edges to the clique, as long as there is such an edge.
+    /// Returns a clique that contains the edge `(a, b)`. Repeatedly adds the candidate that covers
+    /// the most edges of `open`, until no candidate covers any.
     fn grow(
         &mut self,
         open: &[FixedBitSet],
@@ -292,8 +294,8 @@ impl Search<'_> {
         Some(clique)
     }
 
-    /// Joins sets until `wanted` are left, each time at the least cost. The cost is the sum of the
-    /// products of weights, over the pairs that do not alias and now share a bit.
+    /// Joins sets until at most `wanted` are left. The cost of joining two sets is the sum of the
+    /// products of weights, over the pairs that share a bit only afterwards. The cost is kept low.
     fn merge(&mut self, sets: &mut Vec<FixedBitSet>, weights: &[u64], wanted: usize) -> Option<()> {
         if sets.len() <= wanted {
             return Some(());
@@ -325,8 +327,8 @@ impl Search<'_> {
             let (_, best) = costs.iter().zip(0..).min()?;
             join(&mut joined, &mut sets[best], &light);
         }
-        // The cost of joining each pair: row `a` has the costs with all earlier cliques. A cost can
-        // only fall when other cliques are joined, and is then not computed again.
+        // Row `a` has the cost of joining clique `a` to each earlier clique. When two other cliques
+        // are joined, this cost can only fall, and is not computed again.
         let mut costs: Vec<Vec<u128>> = Vec::new();
         for (at, set) in sets.iter().enumerate() {
             let row = sets[..at].iter().map(|other| cost(&joined, other, set));

@@ -1,10 +1,10 @@
-//! Caches of answers. This is possible because answers never change as a graph grows.
+//! Caches of answers. Answers never change as a graph grows.
 //!
-//! - A *table* has two bits for each pair of tags. It exists if there are few tags, and the index's
-//!   intervals leave many pairs undecided. It is read first, which avoids an unpredictable branch.
-//! - The *last answers* that took a search are stored for pairs without a table, and for accesses
-//!   that have a size of their own. The hash of the pair determines eight slots. The answer is in
-//!   one of them until another answer replaces it.
+//! - A *table* has two bits for each pair of tags. It exists if there are few tags, and the
+//!   intervals that the index has for tags may not decide about enough of them.
+//! - The *last answers* that took a search are stored for pairs that are not in the table, and for
+//!   accesses that have a size of their own. The hash of the pair determines eight slots. The
+//!   answer is in one of them until another answer replaces it.
 //!
 //! If two threads write the same slot of the last answers at once, one answer may be lost. It is
 //! then computed again.
@@ -52,7 +52,7 @@ impl Memo {
         self.table.resize_with(tags * (self.stride as usize / 32), AtomicU64::default);
     }
 
-    /// Returns whether the table has room for the pair. The tags may be newer than the table.
+    /// Returns whether the pair belongs in the table, even if its row does not exist yet.
     #[inline]
     pub(super) fn has_pair(&self, a: u64, b: u64) -> bool {
         a | b < u64::from(self.stride)
@@ -116,7 +116,8 @@ impl Memo {
     }
 }
 
-/// Returns an even number, not 0, for a pair in any order, or `None` if it needs over 64 bits.
+/// Returns an even number, not 0, for a pair in any order. Returns `None` if a tag is missing, or a
+/// tag's index or a size is too large.
 fn key(a: Access, b: Access) -> Option<u64> {
     const TAG: u32 = 24;
     const SIZE: u32 = 7;

@@ -3,16 +3,15 @@
 //! An [`Oracle`] answers by one of the [`AliasRule`]s. In doubt it answers `MayAlias`: if there is
 //! no tag, or a tag is malformed or of another graph, or the roots differ.
 //!
-//! All queries go through the same stages (`query.rs`): the index, then a check which types contain
-//! others, then the definition of the rule. No answer depends on when a tag was added. So a graph
-//! that grew, its clones and its replicas give the same answers.
+//! No answer depends on when a tag was added. So a graph that grew and its clones give the same
+//! answers.
 //!
 //! | query | file |
 //! |---|---|
 //! | one pair | `query.rs` |
 //! | dependences | `conflict.rs` |
 //! | adding types and tags | `grow.rs` |
-//! | queries while another thread adds tags | `reader.rs`, with replicas of the oracle |
+//! | queries while another thread adds tags | `reader.rs`, with copies of the oracle |
 //! | explanations | `explain.rs` and `gap.rs` |
 //! | all pairs, or one tag with many | `batch.rs`, which uses `order.rs` |
 //! | tags with the same answers | `classes.rs`, which uses `order.rs` |

@@ -1,10 +1,11 @@
 //! An order of tags in which the tags that one tag may alias form ranges.
 //!
-//! Each *regular* tag has a *cursor*, a node of a forest. Two of them may alias iff their roots
-//! differ, or one cursor equals the other or is *above* it (an ancestor). In preorder of cursors,
-//! those that a regular tag may alias form a few ranges: the tags at or below its cursor, the tags
-//! at each cursor above it, and the tags of other roots. Tags that are not regular are compared in
-//! pairs, but only with tags whose base type may contain theirs or be inside it.
+//! Each *regular* tag has a *cursor*, a node of a forest. Two regular tags may alias iff their
+//! roots differ, or one cursor equals the other or is *above* it (an ancestor). If regular tags are
+//! sorted by the preorder of their cursors, those that one of them may alias form a few ranges: the
+//! tags at or below its cursor, the tags at each cursor above it, and the tags of other roots.
+//! *Rejected* tags may alias everything. Other tags are *listed*: they are compared in pairs. A
+//! position is called regular, rejected or listed, like the tag at it.
 
 use std::borrow::Borrow;
 use std::cell::Cell;
@@ -21,20 +22,20 @@ use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
 use crate::type_set::TypeSet;
 
-/// The regular tags with one cursor. The fields refer to positions in the order.
+/// The regular tags with the same cursor. Positions are those in an [`Order`].
 pub(super) struct Group {
     /// The positions of the tags with this cursor.
     pub(super) own: Range<usize>,
-    /// The position after the tags with cursors below this one.
+    /// The position after the tags with this cursor or a cursor below it.
     pub(super) below: usize,
-    /// The nearest group above this one.
+    /// The index of the group with the nearest cursor above this one.
     pub(super) above: Option<usize>,
     /// The positions of all regular tags with the same root.
     pub(super) root: Range<usize>,
 }
 
-/// Returns, for each of `bases` that `asks` selects, a list of those `bases` that may contain it or
-/// be inside it, including itself. An unknown base type (`None`) may contain all.
+/// For each base type that `asks` selects, lists the indices of the base types that may contain it
+/// or be inside it, including itself. An unknown base type (`None`) may contain all.
 fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<Vec<u32>> {
     let mut near = vec![Vec::new(); bases.len()];
     let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
@@ -73,7 +74,8 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
 
 /// The positions that a listed tag may alias, except rejected ones.
 pub(super) struct Row {
-    /// The regular positions of its root. Those of other roots may alias it, but are not in `set`.
+    /// The regular positions of the tag's root. The tag may alias all other regular positions, and
+    /// these are not in `set`.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -98,7 +100,6 @@ impl Row {
         }
     }
 
-    /// Calls `found` with each position in `set`.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
@@ -107,8 +108,8 @@ impl Row {
     }
 }
 
-/// A list of tags in an order in which answers form ranges: regular tags, then rejected tags, which
-/// may alias everything, then the *listed* ones, for which a list has the answers.
+/// A list of tags in an order in which answers form ranges: regular tags, then rejected tags, then
+/// listed tags.
 pub(super) struct Order {
     /// For each position, the index of the tag in the original list.
     tags: Vec<u32>,
@@ -123,7 +124,7 @@ pub(super) struct Order {
 /// The properties of a tag that determine its position.
 #[derive(Clone, Copy)]
 enum Standing {
-    /// Its root, its cursor, and the cursor's interval, which no other cursor shares.
+    /// The tag's root and cursor, and the cursor's interval in preorder.
     Regular(u32, u32, Span),
     Rejected,
     /// The root of the tag.
@@ -144,7 +145,8 @@ impl Order {
         })
     }
 
-    /// Like [`Order::new`], but calls `ask` to decide on pairs. `left` is for searches for paths.
+    /// Like [`Order::new`], but calls `ask` to decide on pairs. Searches for the paths of a tag
+    /// subtract their steps from `left`.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
@@ -154,7 +156,8 @@ impl Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
         let forest = &oracle.index.walks.forest;
-        // Numbering all cursors may take longer than comparing a few pairs. If so, all are listed.
+        // Numbering all cursors may take longer than comparing a few pairs. Then regular tags are
+        // listed, too.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();
         let spans = worth.then(|| forest.spans());
@@ -203,7 +206,6 @@ impl Order {
         order
     }
 
-    /// Computes the rows of the listed positions.
     fn by_pair<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
@@ -289,7 +291,6 @@ impl Order {
         }
     }
 
-    /// Returns the group at a position, if the position is regular.
     pub(super) fn group_of(&self, position: usize) -> Option<usize> {
         self.group_of.get(position).map(|&group| group as usize)
     }
@@ -309,7 +310,6 @@ impl Order {
         [0..root.start, root.end..self.regular()]
     }
 
-    /// Returns the number of regular positions. They come first.
     pub(super) fn regular(&self) -> usize {
         self.group_of.len()
     }
@@ -318,7 +318,8 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls `found` with each range of regular positions that the tag at `position` may alias.
+    /// Calls `found` with ranges of the regular positions that the regular tag at `position` may
+    /// alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.groups[self.group_of[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);

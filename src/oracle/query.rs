@@ -1,13 +1,13 @@
 //! Queries about two accesses.
 //!
-//! Every query goes through these stages in order, until one decides:
+//! [`Oracle::may_alias`] goes through these stages in order, until one decides:
 //!
-//! 1. An access without a tag may alias everything. So may one with a tag of another graph, because
-//!    [`TagId::index_in`] returns a number for such a tag that is too large for all tables.
-//! 2. In a small oracle, a table has earlier answers ([`Memo`](super::memo::Memo)).
+//! 1. An access without a tag, or with a tag of another graph, may alias everything.
+//! 2. If there are few tags, a table has earlier answers for pairs of tags
+//!    ([`Memo`](super::memo::Memo)).
 //! 3. Intervals of tags, or else their base types, decide most pairs
-//!    ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide
-//!    ([`Rule::by_cursor`]). A cursor is the type and offset at which a tag's path begins.
+//!    ([`Index`](super::index::Index)). For accesses with sizes of their own, cursors decide some
+//!    pairs ([`Rule::by_cursor`]). A cursor is the type and offset at which a tag's path begins.
 //! 4. Base types decide some of the other pairs, after a search for the paths of a tag if necessary
 //!    ([`Rule::by_base`]).
 //! 5. A cache has the latest answers of the definition.
@@ -55,7 +55,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Like [`Oracle::may_alias`], but each search subtracts its steps from `left`. Returns `None`
-    /// if no steps are left and the index does not decide.
+    /// if the answer needs a search and no steps are left.
     #[doc(hidden)]
     pub fn may_alias_within(
         &self,
@@ -78,7 +78,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         decided.unwrap_or_else(|| self.ask_and_memoise(x, y))
     }
 
-    /// Calls [`Oracle::ask`] for two numbers of [`TagId::index_in`], and stores the answer.
+    /// Decides about two tags, given as numbers of [`TagId::index_in`]. Stores the answer if there
+    /// is a table for it.
     // The numbers are passed in registers, while two accesses would be passed in memory.
     #[inline(never)]
     fn ask_and_memoise(&self, x: u64, y: u64) -> bool {

@@ -1,9 +1,8 @@
 //! Lets threads ask queries while another thread adds types.
 //!
-//! The adding thread has an oracle and a [`Publisher`] with *replicas* (copies) of it: the
-//! *newest*, which readers use, and *old* ones. A replica changes only while no reader uses it.
-//!
-//! Readers do not share tables that grow, because adding a tag may change any part of the tables.
+//! The adding thread has an oracle and a [`Publisher`]. The publisher has *replicas* (copies) of
+//! the oracle: the *newest*, which readers receive, and *old* ones. A replica changes only while no
+//! reader uses it.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -38,18 +37,18 @@ use crate::graph::{Graph, TagId};
 ///
 /// # Memory
 ///
-/// A replica takes as much memory as the graph and the oracle. When all readers use the newest,
-/// there are two replicas besides the oracle: the newest, and the previous one, which the next
-/// publication updates and uses. A reader that does not catch up keeps an older one alive, so
-/// another is made: at most as many as there are readers, plus two ([`Publisher::replicas`]). An
-/// unused replica that lacks over half of the graph's nodes is dropped.
+/// A replica takes as much memory as the graph and the oracle. Usually there are two replicas
+/// besides the oracle: the newest, and the previous one, which the next publication updates and
+/// uses. A reader that does not catch up keeps an older one alive, so another is made: there
+/// are at most as many as there are readers, plus two ([`Publisher::replicas`]). Publishing drops
+/// an unused replica that lacks over half of the graph's nodes.
 ///
 /// # Time
 ///
-/// Publishing adds to a replica everything that it lacks, usually the additions since the last
-/// publication but one. This takes as long as adding did, or two to three times as long if several
-/// readers lag behind and replicas take turns. Making another replica copies everything. Until the
-/// graph has doubled, this happens at most once for each reader, plus twice.
+/// Publishing adds to a replica everything that the replica lacks, usually the additions since the
+/// last publication but one. This takes as long as adding did, or two to three times as long if
+/// several readers lag behind and replicas take turns. Making another replica copies everything.
+/// Until the graph has doubled, at most as many copies are made as there are readers, plus two.
 #[derive(Debug)]
 pub struct Publisher {
     newest: Arc<ArcSwap<Oracle>>,
@@ -76,7 +75,7 @@ impl Publisher {
     }
 
     /// Publishes the current state of the oracle. Readers that receive its tags afterwards give the
-    /// same answers as the oracle. No reader waits for this, and this waits for no reader.
+    /// same answers as the oracle. Readers and publisher do not wait for each other.
     ///
     /// If `oracle` is not the one that was published before, or its graph was replaced, readers
     /// that switch to it no longer know the earlier ids.
@@ -91,7 +90,7 @@ impl Publisher {
         }
     }
 
-    /// Returns a replica that no reader uses, after updating it to the oracle's state.
+    /// Returns a replica in the oracle's state that no reader uses: an updated or a new one.
     fn next<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) -> Arc<Oracle> {
         // Readers only receive the newest replica. So an old one that no reader uses stays unused.
         let all = oracle.graph().node_count();
@@ -109,8 +108,7 @@ impl Publisher {
         Arc::new(oracle.replica())
     }
 
-    /// Returns the number of replicas: the newest, one for the next publication, and those that
-    /// readers still use. Each is at most as large as the oracle.
+    /// Returns the number of replicas: the newest and the old ones, used or not.
     pub fn replicas(&self) -> usize {
         1 + self.old.len()
     }
@@ -118,10 +116,10 @@ impl Publisher {
 
 /// Asks the oracle that a [`Publisher`] has published, from any thread.
 ///
-/// A query uses a replica of the oracle that no thread changes: it takes no lock, writes nothing
-/// and allocates no more than [`Oracle::may_alias`]. If the answer is `MayAlias` and a tag is
-/// unknown, the reader switches to the newest replica, if it has an older one, and asks again. This
-/// neither waits nor copies anything. A tag that is not published yet may alias everything.
+/// A query uses a replica that no thread changes. The query takes no lock and allocates no more
+/// than [`Oracle::may_alias`]. If the answer is `MayAlias` and a tag is unknown, a reader with an
+/// older replica switches to the newest and asks again. Switching neither waits nor copies the
+/// replica. A tag that is not published yet may alias everything.
 ///
 /// So if tags were published before this thread received them, the answer is always that of the
 /// oracle. A reader switches to a newer replica only if a tag is unknown, or in
@@ -157,7 +155,7 @@ impl Reader {
         second: impl Into<Access>,
     ) -> Option<Conflict> {
         let (first, second) = (first.into(), second.into());
-        // An older replica may not know the tags. This call makes the reader switch if so.
+        // An older replica may not know the tags. If so, this call makes the reader switch.
         let may = self.may_alias(first, second);
         may.then(|| self.known.may_conflict(first, second)).flatten()
     }

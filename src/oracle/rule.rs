@@ -21,21 +21,21 @@ pub(super) trait Rule {
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
     /// Returns the accesses that a tag may alias, judged by types alone. A search subtracts its
-    /// steps from `left`, and if there are too few, the result is [`Candidates::Everything`].
+    /// steps from `left`. If none are left, the result may be [`Candidates::Everything`].
     fn candidates(&self, index: &Index, tag: TagId, left: &mut u64) -> Candidates;
 
-    /// Decides a query by cursors, if at least one access has its own size. Returns `None` if they
-    /// do not decide, for example because an access may extend past the scalar of its tag's walk.
+    /// Decides a query by cursors, if at least one access has its own size. Returns `None` if the
+    /// cursors do not decide.
     fn by_cursor(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
     /// Decides a query that the index does not decide, by base types. Returns `None` if the
     /// definition must decide. A search for a tag's paths subtracts its steps from `left`.
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
-    /// Decides by the rule's definition. If `why` is true, the result has the compared paths.
+    /// Decides by the rule's definition. If `why` is true, the result has compared paths, if any.
     fn decide(&self, of: Indexed<'_>, pair: (Access, Access), why: bool) -> Decision;
 
-    /// Returns the tag for an access that replaces two others. Its immutability is not computed.
+    /// Returns the tag for an access that replaces two others. The caller must set `immutable`.
     fn most_generic(&self, of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag>;
 
     /// Returns whether the tag is well formed according to this rule, or `None` if the search
@@ -59,7 +59,6 @@ pub(super) enum Candidates {
 pub(super) struct Decision {
     pub(super) clause: Clause,
     pub(super) meeting: Option<Meeting>,
-    /// The number of steps that the search took.
     pub(super) steps: u32,
 }
 
@@ -75,7 +74,8 @@ impl From<Clause> for Decision {
     }
 }
 
-/// Compared paths, which overlap if any do. A path is a list of types (nodes) and field numbers.
+/// An example of compared paths. If some paths overlap, these do. A path is a list of steps, each
+/// with a type's node and the number of one of its fields.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// True if the paths start at the base type of the query's second access, not of its first.

@@ -16,8 +16,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         })
     }
 
-    /// Returns the tag for one access that replaces accesses `a` and `b`. Returns `None` if no tag
-    /// can describe that access. It must then have no tag.
+    /// Returns the tag for one access that replaces accesses with tags `a` and `b`. If this returns
+    /// `None`, the access must have no tag.
     ///
     /// Rule `llvm` answers like LLVM 22, except for immutability: the result is immutable only if
     /// both tags are, while LLVM sometimes uses the flag of one of them. NB: as in LLVM, the order
@@ -51,7 +51,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some((tag, number.flatten()))
     }
 
-    /// Returns the most generic tag, and its size before [`Size::known`] is applied to it.
+    /// Returns the most generic tag, and its size before [`Size::known`] is applied.
     fn generic(&self, a: TagId, b: TagId) -> Option<(Tag, Option<Size>)> {
         let graph = self.graph();
         if !graph.owns_tag(a) || !graph.owns_tag(b) {
@@ -69,8 +69,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, fields
     /// must lead from the base type to the access type at the tag's offset, and all types must be
-    /// well formed, of one format and not recursive. LLVM accepts tags that the union rules reject,
-    /// and rejects some that they accept, because it follows only the last member of a union.
+    /// well formed, of one format and not recursive. LLVM accepts some tags that the union rules
+    /// reject. LLVM also rejects some that they accept, as it follows only a union's last member.
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }

@@ -1,4 +1,4 @@
-//! The types of a graph, converted into the form that searches use. A type is converted once.
+//! The types of a graph, converted into the form that searches use.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) struct Stride {
     pub(super) last: u128,
 }
 
-/// Returns the distance in bytes from the element with all array indices 0 to that with all `last`.
+/// Returns the distance in bytes from the first element (all array indices 0) to the last one.
 pub(super) fn span(strides: &[Stride]) -> u128 {
     strides.iter().map(|stride| stride.step * stride.last).sum()
 }
@@ -32,8 +32,8 @@ pub(super) struct Field {
     pub(super) offset: u64,
     /// The size of the field, or 0 in the old format, which does not record it.
     pub(super) extent: u64,
-    /// True if only one path leads to each byte of the field: no other field overlaps its
-    /// [slot](Types::slot), and no array element's contents overlap the next element.
+    /// If true, only one path leads to each byte of the field. Fields with the same type, offset
+    /// and size count as one. Computed by [`Types::clear`].
     pub(super) clear: bool,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct Type {
     pub(super) scalar: bool,
     /// The size of the type, or 0 in the old format, which does not record it.
     pub(super) size: u64,
-    /// True if two fields begin at the same offset.
+    /// True if two fields begin at the same offset. Fields of classes without data do not count.
     pub(super) overlapping: bool,
     /// True if a field is a flexible array.
     pub(super) flexible: bool,
     /// True if this type, its fields' types and its ancestors, at any depth, are well formed, have
     /// one format, and none contains itself.
     pub(super) sound: bool,
-    /// A number that is higher than the ranks of the type's fields and of its parent.
+    /// A number. In a sound type, it exceeds the ranks of the field types and of the parent.
     pub(super) rank: u32,
     /// The root above the type, if it is sound.
     pub(super) root: TypeIndex,
@@ -99,7 +99,7 @@ pub(super) struct Types {
     places: Vec<u32>,
     /// The lowest rank that no type has yet.
     free_rank: u32,
-    /// True if ends of types, arrays and clear fields are not needed and so not computed.
+    /// True if `far`, `arrays`, `crooked` and `clear` of aggregates are not needed, nor computed.
     pub(super) brief: bool,
 }
 
@@ -128,7 +128,6 @@ impl Types {
         self.at_node(ty.node().index)
     }
 
-    /// Returns the type of the node with this index.
     pub(super) fn at_node(&self, node: u32) -> Option<TypeIndex> {
         self.by_node.get(node as usize).copied().filter(|&index| index != NONE)
     }
@@ -142,8 +141,8 @@ impl Types {
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
-    /// Returns the index of the last field of an aggregate that begins at or before an offset. LLVM
-    /// follows this field. Fields of classes without data, which look like roots, are skipped.
+    /// Returns the index of an aggregate's last field that begins at or before an offset. Fields of
+    /// classes without data, which look like roots, are skipped.
     pub(super) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
         let fields = self.fields(ty);
         let started = fields.partition_point(|field| field.offset <= offset);
@@ -171,7 +170,7 @@ impl Types {
     #[inline]
     pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
         let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
-        // A type has a lower rank than those that contain it. A scalar's set has only ancestors.
+        // A type has a lower rank than those that contain it. For scalars, the forest decides.
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
@@ -206,7 +205,6 @@ impl Types {
         !holder.inside.may_have(inner) || holder.scalar && !self.is_ancestor(inner, outer)
     }
 
-    /// Returns the set of the type itself, the types inside it, and the ancestors of all of these.
     pub(super) fn inside(&self, ty: TypeIndex) -> TypeSet {
         self.held[ty as usize].inside
     }
@@ -237,7 +235,8 @@ impl Types {
             _ => node.parent(),
         };
         let parent = parent.and_then(|parent| self.index(parent)).unwrap_or(NONE);
-        // In text input, a type may use a node that is not known to be a type. Then it is unsound.
+        // In text input, a field or parent may be a node that is not known to be a type. Then this
+        // type is unsound.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
@@ -278,7 +277,7 @@ impl Types {
     }
 
     /// Computes the rank of each type from `from` on. Clears `sound` for types whose fields or
-    /// ancestors, at any depth, are malformed, have another format, or are the type itself.
+    /// ancestors, at any depth, are malformed, recursive or of another format.
     fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
         // Types whose fields are being visited, and the next field to visit for each.
@@ -297,7 +296,6 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        // All types inside `ty` and all its ancestors have their ranks now.
                         open.pop();
                         self.types[ty as usize].rank = self.free_rank;
                         self.free_rank += 1;
@@ -357,7 +355,7 @@ impl Types {
         self.tree.catch_up();
     }
 
-    /// Computes the end of a type and the facts about its contents, from those of its field types.
+    /// Computes `far`, `arrays`, `crooked` and [`Held`] of a type, and `clear` of its fields.
     fn measure(&mut self, ty: TypeIndex) {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
@@ -389,8 +387,8 @@ impl Types {
         (known.far, known.arrays, known.crooked) = (far, arrays, crooked);
     }
 
-    /// Returns the range of bytes from a field's start to the end of everything inside it. In the
-    /// old format, it ends with the last offset at which an object inside the field may begin.
+    /// Returns the range of bytes from a field's start to the end of the field and of its contents.
+    /// In the old format, the end is the last offset at which an object inside the field may begin.
     pub(super) fn slot(&self, ty: TypeIndex, number: usize) -> Range<u128> {
         let field = &self.fields(ty)[number];
         let inside = self.get(field.ty);
@@ -478,8 +476,8 @@ pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Strid
     Some(Stride { step: size, last: extent.div_ceil(size) - 1 })
 }
 
-/// Returns the size of a field, or of one element if it is an array. It limits a flexible array in
-/// the field's type. Returns [`UNBOUNDED`] if the type has no flexible array.
+/// Returns the size that limits a flexible array in a field's type: the size of the field or, if
+/// the field is an array, of one element. [`UNBOUNDED`] if the type has no flexible array.
 pub(super) fn slot_of(types: &Types, field: &Field, elements: Option<Stride>) -> u128 {
     match elements {
         _ if !types.get(field.ty).flexible => UNBOUNDED,

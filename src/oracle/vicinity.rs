@@ -15,7 +15,8 @@ use crate::access::Access;
 use crate::graph::Graph;
 use crate::table::HashMap;
 
-/// The largest number of types on a walk or in a base type. A tag with more is in every result.
+/// The largest number of types on a walk or in a base type. A tag with more counts as one that may
+/// alias everything.
 const MOST: usize = 256;
 
 /// Tags by their base types, and these base types by the types that they contain.
@@ -37,7 +38,8 @@ impl ByBase {
         tags.push(number);
     }
 
-    /// Adds to `found` the tags whose base type is inside `base`, contains it, or is unknown.
+    /// Adds to `found` the tags whose base type is inside `base`, contains it, or is unknown. Adds
+    /// all tags if `base` is unknown.
     fn find(&self, base: &Base, found: &mut Vec<u32>) {
         found.extend(&self.unknown);
         match base {
@@ -51,13 +53,13 @@ impl ByBase {
     }
 }
 
-/// A base type, and a list of it, the types in it and all their ancestors. `None` if it is unknown.
+/// A base type, with a list of this type, the types in it and all their ancestors. `None` if the
+/// base type is unknown.
 type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
-/// A list of accesses for one oracle, which can grow. The caller gives each access a number.
+/// A growing list of accesses for one oracle. The caller gives each access a number.
 #[derive(Clone, Debug, Default)]
 pub struct Vicinity {
-    /// The identity of the oracle whose types are used.
     oracle: Option<u64>,
     /// Regular tags by the first type of their walks. `by_walk` lists them by every type on their
     /// walks.
@@ -67,12 +69,13 @@ pub struct Vicinity {
     /// The tags that are not regular, by their base types.
     others: ByBase,
     everywhere: Vec<u32>,
-    /// The tags by root and format. Tags of different roots or formats may alias.
+    /// The tags by [`Listed::root`].
     by_root: HashMap<u32, Vec<u32>>,
 }
 
 /// The properties of a tag by which it is listed.
 struct Listed {
+    /// The root as the index numbers it. Tags with different numbers may alias.
     root: u32,
     base: Base,
     /// The types on the walk, for a regular tag.
@@ -80,7 +83,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// Returns the properties of an access, or `None` if it may alias everything.
+    /// Returns the properties of an access, or `None` if it counts as aliasing everything.
     fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<Listed> {
         let tag = access.tag.filter(|_| access.size.is_none())?;
         let index = &oracle.index;
@@ -133,7 +136,7 @@ impl Vicinity {
     }
 
     /// Returns the numbers of all accesses that may alias `access`, and perhaps of others, in
-    /// ascending order. Returns `None` if every access may alias it.
+    /// ascending order. Returns `None` if `access` counts as one that may alias everything.
     pub fn of<G>(&self, oracle: &Oracle<G>, access: impl Into<Access>) -> Option<Vec<u32>>
     where
         G: Borrow<Graph>,

@@ -186,7 +186,6 @@ fn key_place(decl: &TypeDecl) -> SpecPath {
 #[derive(Default)]
 pub(super) struct Declared {
     pub(super) graph: Graph,
-    /// The types by their keys.
     pub(super) types: IndexMap<String, TypeId>,
     /// The tags by their names or paths.
     pub(super) tags: IndexMap<String, TagId>,
@@ -266,7 +265,6 @@ impl Declared {
         id.map_err(|error| refused(&error, &SpecPath::list("name")))
     }
 
-    /// Adds the node of a struct copy.
     pub(super) fn add_copy(&mut self, decl: &CopyDecl) -> Result<CopyId, SpecError> {
         let place = |entry| SpecPath::list("entries").item(entry);
         let mut entries = Vec::with_capacity(decl.entries.len());

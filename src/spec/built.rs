@@ -13,7 +13,7 @@ use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, AliasRule, Oracle};
 use crate::table::HashMap;
 
-/// A spec without contradictions, and its graph.
+/// A spec that passed the checks of [`Spec::build`], and its graph.
 #[derive(Debug)]
 pub struct Built {
     pub(super) spec: Spec,
@@ -145,7 +145,7 @@ impl Built {
     }
 
     /// Returns the graph, so that you can add nodes or move it into an [`Oracle`] for some time.
-    /// Before you call [`Built::tag`] or [`Built::check`], move it back: they use its ids.
+    /// Before you call [`Built::tag`] or [`Built::check`], move the graph back.
     pub fn graph_mut(&mut self) -> &mut Graph {
         &mut self.graph
     }
@@ -183,7 +183,7 @@ impl Built {
     ///
     /// # Errors
     ///
-    /// [`NameError`], which suggests the most similar name.
+    /// [`NameError`], which may suggest a similar name.
     ///
     /// ```
     /// use tbaa::spec::Spec;

@@ -8,7 +8,7 @@ use crate::table::HashSet;
 /// Writes declared structs and unions, the records that they contain, and all enums, as the
 /// `declare` section of a spec that has nothing else. `target` is written as the section's target.
 ///
-/// A record is written with offsets only if its attributes and members do not determine its layout.
+/// A record is written with offsets if its attributes and members may not determine its layout.
 #[must_use]
 pub fn write_declarations(
     name: &str,
@@ -103,7 +103,8 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    /// Writes a record that has a name. A record without one is only written as a member.
+    /// Writes a record that has a name. Notes whether a record, with or without a name, needs
+    /// offsets.
     fn declared(&mut self, id: DeclId) {
         let types = self.types;
         let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);

@@ -21,14 +21,14 @@ pub struct Spec {
     /// The rule that commands use by default.
     #[serde(default)]
     pub rules: AliasRule,
-    /// The LLVM version that confirmed all answers of rule `llvm`, such as `LLVM 22.1.8`. Versions
-    /// differ in some answers.
+    /// The LLVM version, such as `LLVM 22.1.8`, that confirmed the answers of rule `llvm` for which
+    /// [`Expect::confirmed`] names no version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
-    /// Types declared with a layout. A spec can have these, or nodes in `types`, or both.
+    /// Types declared as in C. Their nodes and tags are made from these declarations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declare: Option<DeclareDecl>,
-    /// The type nodes. Each must be declared before it is used.
+    /// The type nodes. Each must come after the nodes that it refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeDecl>,
     /// The tags.
@@ -44,9 +44,9 @@ pub struct Spec {
 
 /// A type node. Other entries refer to it by its key, or by its name if it has no key.
 ///
-/// Keys distinguish types with the same name, which metadata may contain. Names are written as in
-/// `.ll` text and may contain any bytes: `\` with two hexadecimal digits is a byte, and `\\` is a
-/// backslash. RON resolves its own escapes first, so write `"\\FF"` or `r"\FF"`.
+/// Types may have the same name, but not the same key. Names are written as in `.ll` text and may
+/// contain any bytes: `\` with two hexadecimal digits is a byte, and `\\` is a backslash. RON
+/// resolves its own escapes first, so write `"\\FF"` or `r"\FF"`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum TypeDecl {
@@ -106,7 +106,7 @@ pub enum TypeDecl {
 }
 
 impl TypeDecl {
-    /// Returns the name by which other entries refer to this type: its key, or else its name.
+    /// Returns the key of this type, or its name if it has no key.
     pub fn key(&self) -> &str {
         match self {
             TypeDecl::AnonymousRoot { key } | TypeDecl::EmptyRoot { key } => key,
@@ -117,7 +117,7 @@ impl TypeDecl {
         }
     }
 
-    /// Returns the name of each field, the key of its type, and its offset.
+    /// Returns each field as its name, the key of its type, and its offset.
     pub(super) fn fields(&self) -> Vec<(&str, &str, u64)> {
         match self {
             TypeDecl::Struct { fields, .. } => {
@@ -161,7 +161,7 @@ pub struct SizedFieldDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename = "Tag", deny_unknown_fields)]
 pub struct TagDecl {
-    /// The name that expectations and commands use. Two names may be for the same tag.
+    /// The name that expectations and commands use. Two names may denote the same tag.
     pub name: String,
     /// The key of the base type.
     pub base: String,
@@ -172,7 +172,7 @@ pub struct TagDecl {
     /// The size of the access in bytes, only in the size-aware format. Unknown when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// True if the memory is never modified while it can be read.
+    /// The immutability flag: true if the accessed memory is constant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub immutable: bool,
 }
@@ -190,9 +190,9 @@ pub struct CopyDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The name of a tag, or a path if the spec has [`Spec::declare`].
+    /// The first tag: its name, or a path if the spec has [`Spec::declare`].
     pub a: String,
-    /// The name or path of the second tag, which may be the same as `a`.
+    /// The second tag, written like the first. It may be the same tag.
     pub b: String,
     /// The answer that rule `llvm` must give.
     #[serde(default, skip_serializing_if = "Option::is_none")]

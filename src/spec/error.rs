@@ -6,7 +6,7 @@ use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
 use tbaa_lex::source::{brief, position};
 
-/// An error in a spec: the problem, what is expected instead, and the path or position.
+/// An error in a spec, with its path, its position, or both.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{message}", start(.place, .position))]
 pub struct SpecError {
@@ -34,7 +34,7 @@ impl SpecError {
         self
     }
 
-    /// Adds line and column from the text of the spec.
+    /// Finds the error in the text of the spec, and adds its line and column.
     pub(super) fn located(mut self, text: &str) -> SpecError {
         self.position = self.place.as_ref().map(|place| place.locate(text));
         if let Some(other) = self.other.take() {
@@ -43,22 +43,22 @@ impl SpecError {
         self
     }
 
-    /// Returns the line, counted from 1. It is 1 if no text was given, as to `Spec::build`.
+    /// Returns the line, counted from 1. It is 1 if unknown, as after `Spec::build`.
     pub fn line(&self) -> usize {
         self.position.map_or(1, |(line, _)| line)
     }
 
-    /// Returns the column in characters, counted from 1. It is 1 if no text was given.
+    /// Returns the column in characters, counted from 1. It is 1 if the position is unknown.
     pub fn column(&self) -> usize {
         self.position.map_or(1, |(_, column)| column)
     }
 
-    /// Returns the problem and the remedy, without the position.
+    /// Returns the message, without the position or path with which `Display` begins.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Returns the path in the spec's data; `None` if the text could not be parsed as a spec.
+    /// Returns the error's path in the spec's data; `None` if the text is not a parseable spec.
     pub fn place(&self) -> Option<&SpecPath> {
         self.place.as_ref()
     }
@@ -162,6 +162,6 @@ const TUPLES: &str = "a field of a Struct is (name, type, offset), of a Type (na
                       (name, type), Bits are (name, type, width)";
 
 fn outer_name(outer: Option<&String>) -> &str {
-    // A spec does not write the name `Expect`, so the message does not use it.
+    // Specs usually leave out the name `Expect`, so messages do not use it.
     outer.map(String::as_str).filter(|&name| name != "Expect").unwrap_or("an expectation")
 }

@@ -1,5 +1,5 @@
-//! Converts names of nodes between LLVM's bytes and RON's strings. Strings contain escapes as in
-//! `.ll` text for backslashes and for bytes that are not UTF-8.
+//! Converts names of nodes between LLVM's bytes and RON's strings. In a string, backslashes and
+//! bytes that are not UTF-8 are escaped as in `.ll` text.
 
 use tbaa_lex::source::unescape;
 
@@ -9,8 +9,8 @@ pub(super) fn bytes(written: &str) -> Vec<u8> {
     unescape(written.as_bytes())
 }
 
-/// Returns the string that [`bytes()`] converts back to these bytes. Unlike `.ll` text, it contains
-/// valid UTF-8 unchanged, except that `\` is doubled.
+/// Returns a string that [`bytes()`] converts back to these bytes. Valid UTF-8 is unchanged, except
+/// that `\` is doubled.
 pub(super) fn escape(bytes: &[u8]) -> String {
     let mut written = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -1,7 +1,7 @@
 //! Paths to entries of a spec, such as `types[3]`, and their line and column in its text.
 //!
-//! The parsed data has no positions. An error holds a path, and the text is scanned for that path
-//! when the error is reported. The scan assumes that RON's parser has accepted the text.
+//! The parsed data has no positions, so an error in the data has a path. [`SpecPath::locate`] scans
+//! the text for a path. It assumes that RON's parser has accepted the text.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -44,8 +44,7 @@ impl SpecPath {
         SpecPath::locate_all([self], text)[0]
     }
 
-    /// Like [`SpecPath::locate`] for many places, but scans the text only once for all of them. The
-    /// results are in the order of `places`.
+    /// Like [`SpecPath::locate`], for many places. The results are in the order of `places`.
     #[must_use]
     pub fn locate_all<'p>(
         places: impl IntoIterator<Item = &'p SpecPath>,
@@ -67,7 +66,6 @@ impl SpecPath {
     }
 }
 
-/// Returns the line and column of each offset.
 fn positions(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
     let mut found = vec![(1, 1); offsets.len()];
     let mut order: Vec<usize> = (0..offsets.len()).collect();
@@ -211,7 +209,7 @@ impl Iterator for Tokens<'_> {
                     (TokenKind::String, self.raw_string_end(start)?)
                 }
                 _ if is_word(first) => {
-                    // `r#types` is how RON writes a name that is a keyword.
+                    // In RON, `r#types` is another way to write `types`.
                     let raw = if self.text[start..].starts_with("r#") { 2 } else { 0 };
                     let rest = &self.text[start + raw..];
                     let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
@@ -228,12 +226,12 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Numbers the values in a text from 1. Returns a map to each value's number and byte offset from
-/// the number of the enclosing value and the step from there to the value. The outermost value is
-/// step `Item(0)` from number 0.
+/// Numbers the values in a text from 1, and returns a map of them. A value's key is the number of
+/// the enclosing value and the step from that value; the outermost value's key is `(0, Item(0))`.
+/// Each key is mapped to the value's number and byte offset.
 fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
     let mut values = HashMap::new();
-    // For each open bracket: the number of its value, and the count of entries so far.
+    // For each open bracket: the number of its value, and the index of the current entry.
     let mut open: Vec<(usize, usize)> = Vec::new();
     // The step to the value that begins next; `None` after a value has begun.
     let mut step = Some(Step::Item(0));
@@ -242,7 +240,7 @@ fn values(text: &str) -> HashMap<(usize, Step<'_>), (usize, usize)> {
         match (kind, open.last_mut()) {
             (TokenKind::Close, _) => {
                 open.pop();
-                // An attribute, such as `#![enable(...)]`, may precede the spec, which replaces it.
+                // If this ends an attribute, such as `#![enable(...)]`, the spec comes next.
                 step = open.is_empty().then_some(Step::Item(0));
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Converts a graph to a spec.
 //!
-//! Each entry that is written is also given to a builder, as a reader of the spec will do. An entry
-//! that the builder refuses is replaced by a comment, so that the result always loads.
+//! Each entry is also given to a builder, as a reader of the spec will do. If the builder refuses
+//! the entry, a comment replaces it, so that the result loads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,8 +23,8 @@ const LINE: usize = 92;
 /// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
 /// Types with the same name get different keys. Tags are named after base type and offset. Field
-/// names are empty, because a graph has none. A node that was read from a text, and that no builder
-/// makes, is left out or replaced by the most similar node of a builder. A comment says so.
+/// names are empty, because a graph has none. A node that no builder makes is left out, or replaced
+/// by a similar node that a builder makes. A comment says so.
 ///
 /// ```
 /// use tbaa::Graph;
@@ -69,7 +69,7 @@ pub fn write(graph: &Graph) -> String {
     writer.out
 }
 
-/// Returns the types in insertion order, but each after those that it refers to, except in cycles.
+/// Returns the types, each after those that it refers to, except in cycles.
 fn declaration_order(graph: &Graph) -> Vec<TypeId> {
     let mut order = Vec::new();
     let mut seen: HashSet<TypeId> = HashSet::new();
@@ -111,11 +111,9 @@ struct Writer<'g> {
     graph: &'g Graph,
     /// The types, tags and names that a reader of the text written so far will have built.
     declared: Declared,
-    /// The key of each type that is written.
     keys: HashMap<TypeId, String>,
     /// Maps each written node to the node that a reader builds for it.
     nodes: HashMap<NodeId, NodeId>,
-    /// The name of each tag that is written.
     names: HashMap<TagId, String>,
     taken: Taken,
     out: String,
@@ -226,7 +224,8 @@ impl Writer<'_> {
         self.entry("struct copy", None, id.node(), built);
     }
 
-    /// Writes an entry: its data and the node that a reader builds, or why the node is left out.
+    /// Writes an entry for `node`, or a comment that there is none. `entry` has the data and the
+    /// node that a reader builds, or the reason why there is no entry.
     fn entry(
         &mut self,
         what: &str,

@@ -19,14 +19,14 @@ pub enum MlirError {
     /// A malformed type or tag.
     #[error("!{node} is malformed; `verify` says what is wrong with it")]
     Malformed {
-        /// The node's number, as [`write`](super::write()) prints it.
+        /// The node's number in the [`Numbering`].
         node: usize,
     },
-    /// A second anonymous root, or a distinct type: MLIR would merge it with an equal one, which
-    /// changes answers.
+    /// A second root without a name, or a distinct type or root with a name. MLIR has no distinct
+    /// nodes: it merges equal ones.
     #[error("!{node} must stay apart from equal ones, and MLIR would merge them")]
     Distinct {
-        /// The node's number, as [`write`](super::write()) prints it.
+        /// The node's number in the [`Numbering`].
         node: usize,
     },
 }

@@ -15,9 +15,8 @@ use tbaa_lex::source::escape;
 /// copies and remaining types, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
-/// every module, such as `ptr null`. An operand that refers to something outside the graph, such as
-/// `ptr @g` or `!DIFile(scope: !6)`, could not be assembled, or would mean something else. `null`
-/// replaces it, which is just as ill-formed, and a comment on the line has the original.
+/// every module, such as `ptr null`. Otherwise, as for `ptr @g` or `!DIFile(scope: !6)`, `null` is
+/// printed, and a comment on the line shows the beginning of the original.
 ///
 /// ```
 /// use tbaa::{Graph, text};
@@ -108,8 +107,8 @@ impl Numbering {
         numbering
     }
 
-    /// Calls the functions `known` in order, each for all nodes without a number, and ignores
-    /// numbers that are taken. Then the nodes that still have no number get one from `free`.
+    /// Numbers the nodes of [`Numbering::new`] by each function of `known` in turn, except those
+    /// that already have a number, or whose number is taken. `free` numbers the remaining nodes.
     #[doc(hidden)]
     pub fn keeping(
         graph: &Graph,
@@ -164,7 +163,7 @@ impl Numbering {
         *self.of.get(node.index())?
     }
 
-    /// Returns the node that has a number.
+    /// Returns the node with this number.
     pub fn node(&self, number: u32) -> Option<NodeId> {
         let at = self.nodes.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.nodes[at].1)
@@ -174,7 +173,6 @@ impl Numbering {
         self.get(node).map_or("null".to_owned(), |number| format!("!{number}"))
     }
 
-    /// Writes the definitions of all nodes that have numbers.
     fn write(&self, graph: &Graph, remark: impl Fn(NodeId) -> Option<String>, out: &mut String) {
         for &(number, node) in &self.nodes {
             let distinct = if graph.is_distinct(node) { "distinct " } else { "" };

@@ -24,8 +24,7 @@ pub struct VerifyError {
 
 /// Checks the tags of one graph as LLVM's verifier does.
 ///
-/// Results for types and for walks are cached: most checks visit only the types on the walk that no
-/// earlier check visited.
+/// Results for types and for walks are cached, so that checks seldom repeat work.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
@@ -56,13 +55,13 @@ const OPEN: usize = 1 << 10;
 /// The rule that a walk breaks, and the type that breaks it; `None` if the tag does.
 type Broken = (Rule, Option<NodeId>);
 
-/// The end of a walk that is followed beyond the access type.
+/// The end of a walk that does not stop at the access type.
 #[derive(Clone, Copy, Debug)]
 enum End {
     AtRoot,
     Broken(Broken),
-    /// The rest of the walk is not cached, because it depends on the tag: it may reach a type twice
-    /// or an aggregate that is an ancestor of a size-aware scalar.
+    /// The rest of the walk is not cached. The walk may reach a type twice, or step from a
+    /// size-aware scalar to a type that is no scalar.
     Open,
 }
 
@@ -116,7 +115,7 @@ impl Verdicts {
         checked.map_err(|(rule, at)| VerifyError { rule, node: at.unwrap_or(node) })
     }
 
-    /// Returns a checker, for callers that check single steps of a path.
+    /// Returns a checker of the paths of tags of `format`.
     pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph, format: Format) -> Check<'c> {
         Check { graph, known: self, format }
     }
@@ -206,7 +205,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the type and offset after `ty` on a walk whose access type is not `ty`, or its end.
+    /// Returns the type and offset after `ty`, which is not the access type, or the walk's end.
     fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
@@ -224,7 +223,7 @@ impl Check<'_> {
         if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
-    /// Like [`Check::check_path`], without the cache. A path of more than `most` types counts as
+    /// Like [`Check::check_path`], without cached walks. A path of more than `most` types counts as
     /// endless.
     fn follow(
         &mut self,
@@ -273,7 +272,7 @@ impl Check<'_> {
     /// relative to that field. For a scalar, returns its parent.
     ///
     /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node in the tag's format,
-    /// even if the node has the other. In a size-aware scalar, it mistakes the scalar's *size* for
+    /// even if the node has another. In a size-aware scalar, it mistakes the scalar's *size* for
     /// the offset of a field, whose type is the parent.
     pub(crate) fn step(&self, node: NodeId, offset: &mut Int) -> Result<NodeId, Rule> {
         let shape = Shape { format: self.format, len: self.graph.operand_count(node) };
@@ -293,7 +292,7 @@ impl Check<'_> {
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type by itself, as the base type of tags.
+    /// Checks a type by itself.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId) -> Result<Width, VerifyError> {
@@ -356,7 +355,7 @@ pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
 }
 
 /// Returns whether the walk from a cursor reaches `end` without passing a size-aware scalar. After
-/// such a scalar, the verifier takes another path than the cursors.
+/// such a scalar, the verifier's offsets are not those of the cursors.
 pub(crate) fn comes_to(graph: &Graph, walks: &Walks, cursor: u32, end: u32) -> bool {
     let forest = &walks.forest;
     let is_scalar = |cursor| is_scalar(graph, graph.node_at(walks.ty(cursor)));

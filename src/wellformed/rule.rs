@@ -7,7 +7,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Level {
-    /// The finding is likely a mistake, or prevents optimisations.
+    /// The code is likely a mistake, or prevents optimisations.
     Warning,
     /// LLVM rejects the code, or may miscompile it.
     Error,
@@ -26,8 +26,8 @@ macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $number:literal, $title:literal, $llvm:literal;)*) => {
         /// A rule of well-formed metadata.
         ///
-        /// Most rules are checks of LLVM 22's `TBAAVerifier`. It does not check `tbaa.struct`. The
-        /// rules for that come from the language reference. A rule's code contains its number.
+        /// Most rules are checks of LLVM 22's `TBAAVerifier`. It does not check `tbaa.struct`: the
+        /// rules for `tbaa.struct` come from LLVM's language reference.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]
@@ -52,8 +52,8 @@ macro_rules! rules {
     };
 }
 
-// Each rule has a description of its violation, and LLVM's message. LLVM's verifier rejects tags
-// that break `TypeNotScalar` without a message, and checks no rule from `CopyOperandCount` on.
+// Each rule has a description of its violation, and LLVM's message. LLVM's verifier prints no
+// message for `TypeNotScalar`, and does not check the rules from `CopyOperandCount` on.
 rules! {
     /// A tag needs operands.
     TagEmpty = 1, "a tag without operands", "TBAA metadata cannot have 0 operands";
@@ -133,7 +133,8 @@ rules! {
     CopyTag = 34, "an entry of a struct copy without a tag", "";
     /// No two entries cover the same byte.
     CopyOverlap = 35, "entries of a struct copy that overlap", "";
-    /// For the union rules, the tag has a path through well-formed types to its access type.
+    /// For the alias rules other than `llvm`, a tag has a path through well-formed types to its
+    /// access type.
     NoUnionPath = 41, "a tag that denotes no path for the union rules", "";
     /// LLVM can read every operand of every plain node (`!{...}`) of a text, used or not.
     Unreadable = 51, "an operand that LLVM cannot read", "";

@@ -105,7 +105,7 @@ fn sizes_and_offsets_are_the_compilers() {
     assert_eq!(offset(path!(N.up->cell.1)), Ok(offset_of!(Pair<u16>, 1) as u64));
 }
 
-/// Code that is generic over a runtime's types can name paths too.
+/// Generic code can name paths too.
 fn second<T: Tbaa>() -> TypedPath<Pair<T>, T> {
     path!(Pair<T>.1)
 }
@@ -171,8 +171,7 @@ struct Holder {
     plain: u32,
 }
 
-/// Members with `#[tbaa(char)]` on them or on their type have the tag of `char`, and other members
-/// do not. A copy of the whole struct includes the bytes of all members.
+/// Accesses to a member alias everything if the member or its type has `#[tbaa(char)]`.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, AliasRule, Oracle};
@@ -250,7 +249,7 @@ fn a_type_may_point_to_one_that_holds_it() {
     }
 }
 
-/// A pointer to a type that cannot be declared is an error, also the second time.
+/// A pointer to a type that cannot be declared is an error, also at the second attempt.
 #[test]
 fn what_is_pointed_to_must_be_declared() {
     #[derive(Tbaa)]

@@ -1,6 +1,6 @@
-//! Types that are declared with `#[derive(Tbaa)]` give the same graph as the same types in a spec.
+//! Tests types that are declared with `#[derive(Tbaa)]`.
 
-// The code that the macros generate is safe too.
+// The macros generate no unsafe code.
 #![forbid(unsafe_code)]
 // The tests examine layouts, not values.
 #![allow(dead_code)]
@@ -12,7 +12,7 @@ mod runtime;
 use tbaa::Graph;
 use tbaa::declare::{Declarations, DeclareError, Policy, Target, Tbaa, TypedPath};
 
-/// Returns the preset of the target that this test is compiled for.
+/// Returns the name and the preset of the target that this test is compiled for, if it has one.
 fn host() -> Option<(&'static str, Target)> {
     let host = Target::host()?;
     let name = Target::names().find(|name| Target::by_name(name).as_ref() == Some(&host))?;
@@ -27,7 +27,7 @@ fn declared<T: Tbaa>() -> Declarations {
     types
 }
 
-/// Returns the offset of a path under `Policy::Rfc`, which knows every member.
+/// Returns the offset of a path under `Policy::Rfc`.
 fn offset<B: Tbaa, F>(path: TypedPath<B, F>) -> Result<u64, DeclareError> {
     let mut types = declared::<B>().into_tagged(Policy::Rfc);
     types.handle(&mut Graph::new(), path).map(|handle| handle.place().offset)

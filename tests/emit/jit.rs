@@ -1,4 +1,4 @@
-//! Tests `Jit`: its tags are right, no matter which thread adds types and accesses, and when.
+//! Tests `Jit`, also with several threads.
 
 use pretty_assertions::assert_eq;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ use tbaa_tests::setting;
 
 const THREADS: usize = 4;
 
-/// Returns a record with a union, pointers to other records, and members that runtimes often have.
+/// Returns a record with an integer, a union, and pointers to records.
 fn record(number: usize) -> Record {
     let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
     Record::structure(format!("S{number}"))
@@ -49,7 +49,7 @@ fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, u
     (kept, apart)
 }
 
-/// Emits the nodes of a place, an access by its path. Returns the original and the emitted tag.
+/// Emits the nodes of a place. Returns the original and the emitted tag.
 fn compile(emitter: &mut Emitter<Graph>, place: &TaggedPlace) -> (TagId, TagId) {
     let node: NodeId = emitter.attachments(place.nodes()).unwrap().tag.unwrap();
     (place.place().tag.unwrap(), emitter.sink_mut().mark_tag(node))
@@ -181,7 +181,7 @@ fn a_stored_jit_is_told_its_records_again() {
     }
 }
 
-/// A path that the Rust compiler checks gives the same nodes as the path as text.
+/// Paths that the Rust compiler checks can be turned into text, and used like other paths.
 #[test]
 fn typed_paths() {
     #[derive(Tbaa)]
@@ -248,7 +248,7 @@ fn instructions_that_may_write() {
     let text = emitter.sink_mut().take();
     assert!(operands(&text, load).ends_with(", i64 0, i64 1}"), "{text}");
     assert!(operands(&text, ours).ends_with(", i64 0}"), "{text}");
-    // The emitter clears the flag in a `!tbaa.struct` node too.
+    // In a `!tbaa.struct` node, the emitter clears the immutability flag too.
     let mut graph = Graph::new();
     let mut types = jit.types().clone().into_tagged(tbaa::declare::Policy::Clang);
     let tag = types.tag(&mut graph, "immutable P.x").unwrap();

@@ -1,4 +1,4 @@
-//! Emitting: a *sink* (the receiver) gets the graph's nodes, and some tags are refused.
+//! Tests the emitter, which passes the nodes of a graph to a *sink*, and refuses some tags.
 
 mod jit;
 mod refused;

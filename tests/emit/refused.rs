@@ -1,4 +1,4 @@
-//! The tags that the emitter refuses, and LLVM's answers on the others.
+//! The tags that the emitter refuses, and rule `llvm`'s answers on the others.
 
 use pretty_assertions::assert_eq;
 use tbaa::declare::{Policy, TaggedTypes};
@@ -29,7 +29,7 @@ fn unions_and_structs_inside_structs_are_refused() {
     for fine in ["TValue.tt", "*double", "Inner.b", "*Inner", "Outer.inner.b", "Outer.last"] {
         assert_eq!(reason_of(fine), None, "{fine}");
     }
-    // LLVM follows a union's last member, so its verifier rejects tags of the others.
+    // LLVM follows a union's last member, so its verifier rejects tags of other members.
     let rejected = Some(Reason::Rejected(Rule::AccessNotOnPath));
     assert_eq!(reason_of("TValue.value.p"), rejected);
     assert_eq!(reason_of("TValue.value.n"), rejected);
@@ -111,7 +111,7 @@ fn what_passes_is_right() {
     let (mut passed, mut refused, mut told_apart, mut wrong) = (0, [0; 4], 0, 0);
     for seed in first..first + graphs {
         let (format, shape) = match seed % 4 {
-            // The old format has no sizes to tell which fields overlap, so here none do.
+            // The old format has no sizes that tell which fields overlap: use graphs where none do.
             0 => (Format::Old, Shape::PlainScalars),
             _ => (Format::New, Shape::Parented),
         };

@@ -1,4 +1,4 @@
-//! `!alias.scope` and `!noalias` lists that express the answers of rule `union`; and bisection.
+//! `!alias.scope` and `!noalias` lists that express the answers of rule `union`; and `Bisect`.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
@@ -44,7 +44,6 @@ fn scopes_say_what_the_rule_says() {
                 let may = oracle.may_alias(a, b);
                 assert_eq!(may_alias(&scopes.of(a), &scopes.of(b)), may, "{seed}");
             }
-            // A call that touches the tag's memory.
             let call = Some(scopes.of_call(&oracle, &[a]));
             for &b in &tags {
                 assert_eq!(may_alias(&call, &scopes.of(b)), oracle.may_alias(a, b), "{seed}");
@@ -123,7 +122,7 @@ fn bisection() {
     let (yes, no) = ((true, false), (false, false));
     assert_eq!(kept, [yes, yes, (true, true), no, no]);
 
-    // Each binary digit that is added in front about halves the number of attachments to make.
+    // Each binary digit in front of the pattern about halves the number of names that are kept.
     let names: Vec<_> = (0..4096).map(|n| format!("f {n}")).collect();
     let kept = |pattern: &str| {
         let mut bisect = Bisect::parse(&format!("hash:{pattern}")).unwrap();

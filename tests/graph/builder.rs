@@ -1,5 +1,4 @@
-//! The nodes that the builder makes or refuses. The messages are tested with specs, in
-//! `spec/bad.rs`.
+//! The nodes that the builder makes or refuses. `spec/bad.rs` tests the error messages.
 
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
@@ -89,8 +88,7 @@ fn a_struct_around_one_struct_is_no_scalar() {
     assert_eq!(graph.tag(inner).unwrap().format, Format::Old);
 }
 
-/// Only `RawGraph` can add a type that contains itself. The builder refuses to use such a type, and
-/// names the argument.
+/// The builder refuses to use a type that contains itself, and names the argument.
 #[test]
 fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     let mut graph = Graph::new();

@@ -27,7 +27,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(int.index(), float.index());
     assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
     assert_eq!(graph.tag_count(), int.index());
-    // Nodes that were added after the clone are found again when equal ones are added.
+    // Adding an equal node to a clone gives the node that was added before.
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);

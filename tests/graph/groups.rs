@@ -24,7 +24,7 @@ pub(crate) struct Wild {
 /// The number of types among [`wild_nodes`]; the tags follow them.
 pub(crate) const TYPES: usize = 24;
 
-/// Returns random nodes of any kind: many are equal, and some refer to later ones.
+/// Returns random types and tags. Some are equal, and some refer to later ones.
 pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
     let mut nodes = vec![Wild { distinct: false, parts: vec![Part::Name("root".to_owned())] }];
     let (cyclic, mixed, sized) = (rng.one_in(3), rng.one_in(6), rng.one_in(2));
@@ -95,7 +95,7 @@ pub(crate) fn wild_nodes(rng: &mut Rng) -> Vec<Wild> {
     nodes
 }
 
-/// Adds the nodes to a graph in the given order, and returns each node's id.
+/// Returns a graph of the nodes, added in the given order, and each node's id.
 pub(crate) fn unmarked(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     let mut place = vec![0; nodes.len()];
     order.iter().enumerate().for_each(|(at, &node)| place[node] = at);

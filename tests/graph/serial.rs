@@ -7,8 +7,8 @@ use tbaa_tests::engines::answers;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Returns the serialised form of `nodes` (flag `distinct`, operands, and an index for each operand
-/// `node`) in the given order. `tags` and `types` are indices of nodes.
+/// Returns the serialised form of `nodes` in the given order. A node is given as its flag
+/// `distinct`, its operands, and the indices of the nodes for which its operands `node` stand.
 fn serialised(
     nodes: &[(bool, Vec<String>, Vec<usize>)],
     order: &[usize],

@@ -56,8 +56,7 @@ fn theorem(what: &str, graph: &Graph) -> usize {
     plain.len() * (plain.len() + 1) / 2
 }
 
-/// Returns whether a tag accesses one whole scalar, through types whose fields do not
-/// overlap.
+/// Returns whether a tag accesses one whole scalar, through types whose fields do not overlap.
 fn is_plain(graph: &Graph, tag: TagId) -> bool {
     let tag = graph.tag(tag).unwrap();
     let access = graph.ty(tag.access);

@@ -23,7 +23,7 @@ fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
 }
 
 /// Compiles each source in the next of the `ways`, instruments it, and checks that LLVM accepts it.
-/// Returns the number of checked accesses.
+/// Returns the number of instrumented accesses.
 fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])]) -> u32 {
     let mut sites = 0;
     let forms = [Form::Assembly, Form::Calls].into_iter().cycle();

@@ -1,4 +1,4 @@
-//! Ill-formed metadata: compares the verifier's verdict and rule `llvm` with LLVM 22, on modules
+//! Ill-formed metadata: compares our verifier and rule `llvm` with LLVM 22, on modules
 //! with damaged operands and on random modules.
 //!
 //! LLVM crashes, or recurses without end, on some tags that its verifier accepts. If it does so on
@@ -24,7 +24,7 @@ struct Tally {
     no_alias: usize,
     /// Pairs on which LLVM crashes.
     crashes: usize,
-    /// Pairs on which LLVM reads something that is not a node.
+    /// Pairs that are `NoAlias` for LLVM but not for us, in modules with malformed types.
     undefined: usize,
 }
 

@@ -55,8 +55,8 @@ fn check(what: &str, text: &[u8]) -> usize {
     let none = |row: &Row| row.tag.is_none() && !row.copy;
     assert!(after.iter().all(none) && after.len() == before.len(), "{what}");
 
-    // Drops the tags of every second listed instruction. Replaces each other tag by the original
-    // tag of the tagged instruction before it.
+    // Drops the tags of every second listed instruction. Replaces the other tags by the original
+    // tag of the previous tagged instruction, if that tag has a number.
     let mut rewriter = Rewriter::new(&module);
     let numbered = |i: &Instruction| module.number_of(module.graph().tag_node(i.tag?));
     let mut expected = rows(text);

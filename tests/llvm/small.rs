@@ -1,6 +1,6 @@
 //! Compares rule `llvm` with LLVM 22 on the graphs of small *universes* (types and their tags).
 //!
-//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared. For all:
+//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared, or all by
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
 
 use tbaa::wellformed::Verifier;

@@ -1,5 +1,5 @@
 //! Puts random mistakes into metadata, and reads it with our reader and with LLVM 22. LLVM must
-//! accept each text that our reader accepts without a finding, and each text that we write.
+//! accept each text in which our reader and checks find nothing wrong, and each text that we write.
 //!
 //! No mistake produces the syntax of LLVM 3 (`metadata !{...}`, typed pointers), which our reader
 //! accepts on purpose. There are no mistakes in instructions and specialised nodes either, because

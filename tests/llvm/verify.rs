@@ -166,7 +166,7 @@ impl Tally {
     }
 }
 
-/// Checks that `verify` reports each rule that `check` finds broken, or none if none is broken.
+/// Checks that `verify` reports each rule that `check` finds broken, and nothing if all hold.
 fn reports_agree(
     seed: usize,
     source: &str,

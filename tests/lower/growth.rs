@@ -72,7 +72,7 @@ fn shapes_one_by_one() {
     }
 }
 
-/// Lowers all but 20 tags of `TBAA_CLASSES` / 4 records at once, and then these 20 one by one.
+/// Lowers the tags of `TBAA_CLASSES` / 4 records: first all but 20 at once, then the 20 one by one.
 #[test]
 fn many() {
     let structs = setting("TBAA_CLASSES", 2_000) / 4;

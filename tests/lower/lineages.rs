@@ -20,7 +20,7 @@ use tbaa_tests::universe::Universe;
 struct Use {
     /// The lineage that made the tag; `CLANG` for clang.
     lineage: usize,
-    /// For an access by clang: bit `n` is set if lineage `n` was told of the accessed record.
+    /// For an access by clang: bit `n` is set if lineage `n` was told of the access.
     told: u8,
     /// The access, with a tag of [`Program::source`].
     access: Access,
@@ -40,12 +40,12 @@ struct Use {
 const CLANG: usize = usize::MAX;
 
 impl Use {
-    /// Returns whether two accesses may reach the same byte if every lineage and clang keep their
-    /// promises. Only then must LLVM answer like the rule.
+    /// Returns whether to check LLVM's answer on two accesses: one is by a lineage, and they may
+    /// reach the same byte while every lineage and clang keep their promises.
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
             (CLANG, CLANG) => false,
-            // The promise: a lineage is told all records that clang accesses by name, and clang
+            // The promises: a lineage is told all records that clang accesses by name, and clang
             // does not access private memory.
             (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
             (_, CLANG) => other.meets(self),
@@ -68,7 +68,6 @@ struct Program {
     uses: Vec<Use>,
 }
 
-/// A lineage that is being grown.
 struct Lineage {
     rfc: TaggedTypes,
     source: Graph,
@@ -101,7 +100,7 @@ impl Lineage {
     }
 }
 
-/// Returns all paths of declared types, and whole records; and every seventh also as immutable.
+/// Returns paths of accesses to declared types, and every seventh path also as immutable.
 fn paths(types: &Declarations) -> Vec<String> {
     let mut paths = access_paths(types, |_| true);
     paths.extend(types.records().map(|record| types.display(record)));

@@ -16,9 +16,9 @@ use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
 use tbaa_tests::process::{crate_folder, text_of};
 
-/// The numbers of accesses, of `NoAlias` pairs by rule `union`, and of those pairs that LLVM finds
-/// by clang's tags, and by lowered tags if clang's code accesses everything (open), only scalars
-/// (mixed) or nothing (closed).
+/// The number of accesses; the number of `NoAlias` pairs by rule `union`; and how many of these
+/// pairs LLVM finds by clang's tags, and by lowered tags if clang's code accesses everything
+/// (open), only scalars (mixed) or nothing (closed).
 type Row = [u64; 6];
 
 fn print(name: &str, [accesses, no_alias, kept @ ..]: Row) {
@@ -117,7 +117,7 @@ fn table() {
     let lua = measure("Lua", &records("lua", text, &["-I", folder]));
     print("Lua 5.4", lua);
     assert!(is_better(&lua));
-    // This header is measured if it is installed.
+    // CPython is measured if its header is installed.
     let python = "/usr/include/python3.11";
     if Path::new(python).join("Python.h").exists() {
         let types = records("headers", "#include <Python.h>\n", &["-I", python]);

@@ -153,7 +153,7 @@ fn linked_modules() {
         }
     }
 
-    // Without the fingerprint in the root's name, LLVM takes two lowerings for one.
+    // If the roots of two lowerings have the same name, LLVM takes the lowerings for one.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
         let text = module(program, lowering, by);
         let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();
@@ -166,7 +166,7 @@ fn linked_modules() {
     assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
 }
 
-/// Two lineages access one field of a shared record: independent ones, and forks of one.
+/// Two lineages, which are independent or forks of one, access one field of a shared record.
 #[test]
 fn two_open_lineages() {
     let Some(_) = Llvm::get() else { return };

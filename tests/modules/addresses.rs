@@ -1,4 +1,4 @@
-//! Compares the addresses that `Pointers` finds with those that random computations really have.
+//! Checks the answers of `Pointers::meet` against runs of random address computations.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -6,14 +6,14 @@ use std::rc::Rc;
 use tbaa_ir::{Effects, Flow, Opcode, Pointers, Sizes};
 use tbaa_tests::{Rng, setting};
 
-/// The number of inputs for which each function is run.
+/// The number of inputs for which each value is computed.
 const INPUTS: usize = 16;
 
 /// A value of the generated function.
 struct Known {
     /// The number of bits; 0 for a pointer.
     bits: u32,
-    /// The value for each input; `None` for poison. A pointer is its distance from `%v0`.
+    /// The value for each input; `None` for poison. A pointer's value is its distance from `%v0`.
     values: Vec<Option<i64>>,
 }
 
@@ -37,7 +37,7 @@ impl Generated {
         self.known.push(Known { bits, values });
     }
 
-    /// Returns a random value that is a pointer, or one that is an integer.
+    /// Returns the index of a random pointer if `pointer`, otherwise of a random integer.
     fn pick(&self, rng: &mut Rng, pointer: bool) -> usize {
         let fits = |at: &usize| (self.known[*at].bits == 0) == pointer;
         *rng.pick(&(0..self.known.len()).filter(fits).collect::<Vec<_>>())
@@ -90,7 +90,7 @@ impl Generated {
             Some(index) => format!("i{} %v{index}", self.known[index].bits),
             None => format!("i64 {constant}"),
         };
-        // The type, the size of an element, and a constant second index with its offset.
+        // A type, its size, a constant second index or none, and the offset that this index adds.
         let (ty, size, second, more) = *rng.pick(&[
             ("i8", 1, "", 0),
             ("i16", 2, "", 0),
@@ -109,8 +109,8 @@ impl Generated {
     }
 }
 
-/// The law of an address: pointers with one base and equal variable offsets differ by a constant.
-/// Integers wrap, and computations with `nsw` are poison if they overflow.
+/// An answer of `Pointers::meet` holds for each input for which neither pointer is poison. Integers
+/// wrap, but a computation with `nsw` that overflows is poison.
 #[test]
 fn places_meet_as_in_a_run() {
     let mut counts = [0_usize; 3];

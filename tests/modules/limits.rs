@@ -1,4 +1,4 @@
-//! The error at each limit names the limit, and says what to do instead.
+//! The message at each limit names the limit. Most messages also say what to do instead.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ fn says(error: impl Display, limit: &str, remedy: &str) {
     assert!(error.contains(limit) && error.contains(remedy), "{error}");
 }
 
-/// The 4 GiB use no memory: the system provides a page when it is first used, and none is.
+/// The zeros take no memory, because nothing touches their pages.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn text_of_4_gib() {
@@ -53,8 +53,7 @@ fn records_inside_records() {
     says(error, "64 deep", "name the inner ones");
 }
 
-/// Returns clang's dump of the layout of a struct that has `depth` unnamed structs, each inside the
-/// previous one.
+/// Returns layouts as clang dumps them: of a struct, and of `depth` unnamed structs nested in it.
 fn unnamed(depth: usize) -> String {
     let mut dump = String::new();
     let name = |at: usize| match at {

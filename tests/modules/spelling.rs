@@ -1,8 +1,8 @@
 //! The same program, spelled in another way, gets the same answers.
 //!
 //! Each analysis must give the same results for both spellings, except for names and lines. A
-//! finding is identified by its access's position in the module, which no spelling changes. Where
-//! the table does not say "same", it says what differs, or why.
+//! finding is identified by the number of its access, which no spelling changes. Where the table
+//! does not say "same", it says what differs, or why.
 //!
 //! | spelling | functions | blocks | lint | tag | instrument |
 //! |---|---|---|---|---|---|
@@ -10,8 +10,8 @@
 //! | bitcode | same | same | same | same | same |
 //! | blocks cut by a `br` | more instructions | same | same | same | same |
 //! | casts of no effect | more instructions | same | same | same | some checks differ |
-//! | address space 1 | same | same | same | types are named by their members | memory there gets no checks |
-//! | opaque for typed pointers | fewer casts | same | typed pointers name a struct | opaque ones show fewer types | typed pointers are refused |
+//! | address space 1 | same | same | same | types are named by their members | no checks |
+//! | opaque for typed pointers | fewer casts | same | fewer structs | fewer types | not refused |
 
 use tbaa_check::blocks::{Event, Judge, Wanted};
 use tbaa_check::lint::{self, lint};
@@ -23,7 +23,7 @@ use tbaa_tests::process::run;
 use tbaa_tests::respell::{Spelling, assemble, disassemble, named};
 use tbaa_tests::{Rng, cases};
 
-/// The results of each analysis, one a line.
+/// The results of each analysis, as lines of text.
 #[derive(PartialEq, Eq)]
 struct Facts {
     functions: Vec<String>,
@@ -63,7 +63,7 @@ impl Facts {
     }
 }
 
-/// Returns each instruction as the reader understands it, with the ids of its values.
+/// Returns lines about each instruction and block of each function.
 fn functions(module: &Module<'_>) -> Vec<String> {
     let sizes = Sizes::new(module);
     let mut found = Vec::new();
@@ -135,7 +135,7 @@ fn findings(module: &Module<'_>) -> Vec<String> {
         .iter()
         .map(|found| {
             let start = found.primary.as_ref().map(|primary| primary.span.start);
-            // Findings about nodes have no access: they come after all instructions.
+            // A finding about a metadata node has no access.
             let is_node = |at: &usize| text[*at] == b'!' && text[..*at].ends_with(b"\n");
             format!("{} {:?}", found.code, start.filter(|start| !is_node(start)).map(access))
         })
@@ -244,7 +244,7 @@ fn typed_pointers_made_opaque() {
     println!("{count} modules of typed pointers");
 }
 
-/// The blocked loads of a program are the same in each spelling of its pointers.
+/// The analysis `blocks` gives the same results for each spelling of a program's pointers.
 #[test]
 fn a_pointer_is_one_in_each_spelling() {
     cases::check("spelling.txt", |_, texts| {

@@ -1,4 +1,4 @@
-//! No recursion depends on the input: everything runs on a stack of 256 KiB.
+//! Deeply nested inputs need a stack of at most 256 KiB.
 
 use std::fmt::Write;
 

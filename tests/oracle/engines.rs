@@ -44,7 +44,7 @@ fn compiled_programs() {
     let Some(llvm) = Llvm::get() else { return };
     let mut compared = Compared::default();
     for source in corpus() {
-        // The other ways optimise: the code then has fewer tags, and no new ones.
+        // The other ways optimise, which removes tags.
         for (way, options) in &WAYS[..2] {
             let module = tbaa_ir::read(llvm.clang(&source, options)).unwrap();
             let tags: Vec<_> = module.graph().tags().take(60).collect();
@@ -62,7 +62,7 @@ fn generated_graphs() {
     generated(Taste::Wild);
 }
 
-/// Types of several roots contain one another.
+/// A struct may contain types of another root.
 #[test]
 fn generated_graphs_across_roots() {
     generated(Taste::Mixed);

@@ -1,6 +1,7 @@
 //! Compares the union rules with their naive definition on small *universes* (types and tags).
 //!
-//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared. For all:
+//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared; this
+//! command compares all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test oracle small -- --nocapture`.
 
 use tbaa::{AliasResult, Oracle};
@@ -10,7 +11,8 @@ use tbaa_tests::universe::Universe;
 
 use crate::UNION_RULES;
 
-/// Compares all pairs of one universe. Returns the number of pairs, and of `NoAlias` answers.
+/// Compares all pairs of well-formed tags by both rules. Returns the numbers of answers and of
+/// `NoAlias` answers.
 fn compare(u: &Universe) -> (u64, u64) {
     let naive = Naive::new(u);
     let (graph, tags) = u.graph();

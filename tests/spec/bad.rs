@@ -1,9 +1,9 @@
-//! Tests the message and the position for every mistake in a spec.
+//! Tests the messages about mistakes in specs, and their positions.
 
 use tbaa::spec::Spec;
 use tbaa_tests::cases;
 
-/// Marks the position of the error in a text. It is removed before the text is read.
+/// Marks the position of the error in a text. The mark is removed before the text is read.
 const MARK: char = '§';
 
 /// Returns the whole spec of a case; `kind` says which part of it `text` is.
@@ -100,7 +100,6 @@ fn damaged_specs_do_not_panic() {
     let starts = || good.char_indices().map(|(at, _)| at);
     assert_eq!(starts().step_by(7).filter(|&end| Spec::load(&good[..end]).is_ok()).count(), 0);
     assert!(Spec::load(good.trim_end()).is_ok());
-    // Every seventh place is enough to damage each kind of token.
     for at in starts().step_by(7) {
         for replacement in ["", "(", "\"", "0", "/*", "\\"] {
             let length = good[at..].chars().next().map_or(0, char::len_utf8);

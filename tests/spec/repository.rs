@@ -19,7 +19,7 @@ fn specs() -> Vec<(String, String)> {
     paths.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
 }
 
-/// Runs a check on every spec and reports all that fail, together.
+/// Runs a check on every spec, and panics with the failures of all specs.
 fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
     let mut failures = Vec::new();
     for (file, text) in specs() {
@@ -175,7 +175,7 @@ fn the_llvm_that_confirmed_an_answer_is_known() {
     assert_eq!(of("l->head", "l->data[i]", AliasRule::Llvm), Some("LLVM 21"));
 }
 
-/// The example of `docs/specs.md`, a block of RON, loads, and its answers are right.
+/// Each whole spec in `docs/specs.md` loads, and its answers are right.
 #[test]
 fn the_documented_example_holds() {
     let page = include_str!("../../docs/specs.md");
@@ -191,7 +191,7 @@ fn the_documented_example_holds() {
     }
 }
 
-/// The specs have the structs that articles print, and the offsets of accesses to them.
+/// The specs have the structs that articles print, and answers on some offsets in them.
 #[test]
 fn the_structs_that_the_articles_print_are_in_the_specs() {
     let call_info = "any pointer 0, any pointer 4, any pointer 8, any pointer 12, CallInfo_l 16, \

@@ -23,7 +23,7 @@ fn read(file: &str) -> (PathBuf, String, Vec<[String; 3]>) {
 }
 
 /// Calls `run` with the title and the inputs of each case of a file under `tests/fixtures`, and
-/// panics if an output is not the expected one. `TBAA_FIXTURES=overwrite` writes them instead.
+/// panics if an output is not the expected one.
 pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
     let (path, before, cases) = read(file);
     let mut ours = before.trim_end().to_owned() + "\n";

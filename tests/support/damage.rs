@@ -5,7 +5,7 @@ use crate::Rng;
 /// Bytes that have a meaning in `.ll` text.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
-/// Applies one to four random edits: each changes, inserts, copies or removes up to 30 bytes.
+/// Makes up to four random edits, each of at most 30 bytes.
 pub fn bytes(rng: &mut Rng, text: &mut Vec<u8>) {
     for _ in 0..1 + rng.below(4) {
         if text.is_empty() {
@@ -43,8 +43,8 @@ const OPERANDS: &str = "null|!\"s\"|!{}|!0|!1|!5|!9|!99|!{!0, i64 0}|!{!0, 0}|i6
 const TOKENS: &str =
     "!|{|}|,|=|;|null|distinct|i1|i32|i64|0|1|-8|x|\"s\"|!\"s\"|!{}|!0|!1|!5|!99|i64 0|\n";
 
-/// Applies one or two random edits to lines of metadata: to operands, tokens or whole lines. One
-/// call in 16 also calls [`bytes`].
+/// Makes up to two random edits to lines of metadata: to operands, tokens or whole lines. One call
+/// in 16 also calls [`bytes`].
 pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     let pool: Vec<&str> = OPERANDS.split('|').collect();
     for _ in 0..1 + rng.below(2) {
@@ -78,8 +78,8 @@ pub fn metadata(rng: &mut Rng, mut lines: Vec<String>) -> String {
     text
 }
 
-/// Inserts `new` at index `place`, or removes or replaces the operand there, or swaps it with
-/// another at index `first` or later. `place` is at least `first`.
+/// Inserts `new` at index `place`, or removes or replaces the operand there, or swaps that operand
+/// with one at index `first` or later. `place` is at least `first`.
 fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize, new: String) {
     match rng.below(4) {
         0 => operands.insert(place, new),
@@ -116,7 +116,7 @@ pub fn nodes(rng: &mut Rng, lines: &mut [String], is_gentle: bool) {
         let at = first + rng.below(operands.len() + 1 - first);
         let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
         let new = match rng.below(16) {
-            // Half of the `i64` operands stay `i64`, so that fewer nodes are malformed at once.
+            // An `i64` operand often stays an `i64`, so that fewer nodes are malformed at once.
             _ if is_int && rng.one_in(2) => format!("i64 {}", 4 * rng.below(6)),
             0..=2 => other,
             3 => format!("!{which}"),

@@ -18,7 +18,7 @@ pub fn check(module: &Module<'_>) -> String {
         let Some(number) = numbering.get(node) else { continue };
         assert!(seen.insert(number), "!{number} is two nodes\n{dump}");
         assert_eq!(numbering.node(number), Some(node));
-        // If the text lacks the number, it comes after the text's numbers, if any are free there.
+        // A number that the text lacks is at least `next_number`, if there is a next number.
         match module.node(number) {
             Some(of_text) => assert_eq!(module.number_of(of_text), Some(number), "\n{dump}"),
             None => assert!(module.next_number().is_none_or(|next| number >= next), "\n{dump}"),

@@ -22,7 +22,7 @@ const COMPARISONS: usize = 1 << 23;
 /// The most paths from a type that the naive definition lists.
 const MOST_PATHS: u64 = 300;
 
-/// The number of compared answers.
+/// The numbers of compared pairs. A pair counts once for each rule.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
     pub pairs: usize,
@@ -160,8 +160,8 @@ impl Compared {
     }
 }
 
-/// Builds an equal graph, a few nodes at a time, with queries after each batch. Returns its oracle
-/// and each node's new id. `None` if a node refers to a later one.
+/// Copies a graph's nodes and tags, a few nodes at a time, with queries after each batch. Returns
+/// the copy's oracle and each node's new id. `None` if a node refers to a later one.
 pub fn grown(graph: &Graph, rule: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
@@ -239,8 +239,8 @@ fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
-/// Returns the graph's types and tags as plain data, or `None` unless the types have one format,
-/// complete operands and ascending offsets. A tag is `None` if malformed or of too many paths.
+/// Returns the graph's types and tags as plain data, or `None` if the naive definition does not
+/// support the types. A tag that the naive definition does not support is `None`.
 fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<universe::Tag>>)> {
     let mut place = vec![None; graph.node_count()];
     let mut types = Vec::new();
@@ -277,7 +277,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
-        // Tags of a type with more than `MOST_PATHS` are not compared: it needs no fields.
+        // Tags of a type with more than `MOST_PATHS` are not compared, so the type needs no fields.
         fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),

@@ -182,7 +182,7 @@ pub fn module(data: &[u8]) {
 /// Checks the natural loops of a function. A back edge goes to a header that dominates its source.
 /// The loop is the header and all blocks that reach such a source without passing the header.
 fn loops(flow: &Flow, blocks: usize) {
-    /// In a function with more blocks, the loops are not checked, because it takes too long.
+    /// The most blocks of a function whose loops are checked. The check is slow.
     const MOST: usize = 200;
     let ends =
         |header: usize| flow.before(header).filter(move |&before| flow.dominates(header, before));
@@ -232,8 +232,7 @@ pub fn spec(data: &[u8]) {
     assert_eq!(again.graph().tag_count(), built.graph().tag_count());
 }
 
-/// Reads LLVM's types and data layouts. Printed types read back as equally many structs, and
-/// merging does not depend on the order of the contexts.
+/// Reads LLVM's types and data layouts, computes layouts, and prints, compares and merges types.
 pub fn types(data: &[u8]) {
     let mut parts = data.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();
@@ -343,7 +342,7 @@ enum Call {
     Struct(u8, Vec<(u8, u8)>),
     Sized(u8, u8, u8, Vec<(u8, u8, u8)>),
     Tag(u8, u8, u8, Option<u64>, bool),
-    /// Adds a tag for the scalar that a path from a base type leads to.
+    /// Adds a tag for the type at the end of a path from a base type.
     Walk(u8, u8, u8, bool),
     /// Adds an existing tag again, with 2^64-1 for an unknown size, as LLVM writes merged tags.
     Again(u8),
@@ -394,7 +393,7 @@ fn nth<T>(list: &[T], index: u8) -> Option<&T> {
     list.get(usize::from(index).checked_rem(list.len())?)
 }
 
-/// Performs a call. `None`: it is a query, an operand does not exist, or it is refused.
+/// Performs a call. `None` if the call is a query, refers to a missing type or tag, or is refused.
 fn make(
     graph: &mut Graph,
     call: &Call,
@@ -469,7 +468,7 @@ fn universe(data: &[u8]) -> Universe {
     u
 }
 
-/// Compares every engine with the naive definition.
+/// Compares all engines on a random universe.
 pub fn oracle(data: &[u8]) {
     let (graph, tags) = universe(data).graph();
     Compared::default().every_engine("universe", &graph, &tags[tags.len() - TAGS..]);

@@ -12,7 +12,7 @@ pub struct Taste {
     pub int128: bool,
     /// The most elements of an array.
     pub elements: u64,
-    /// The most members of a record.
+    /// The most members of a record, besides a flexible array.
     pub members: u64,
 }
 
@@ -67,8 +67,8 @@ pub enum What {
     Bits,
     /// Stores a complex number, for which clang has no tag.
     Complex,
-    /// Copies a struct or union. `bits`: it contains bit-fields, for which `!tbaa.struct` lists
-    /// storage units that clang chooses.
+    /// Copies a struct or union. `bits`: the record contains bit-fields, for which `!tbaa.struct`
+    /// lists storage units that clang chooses.
     Copy { bits: bool },
 }
 
@@ -118,8 +118,8 @@ impl Program {
         program
     }
 
-    /// Returns an unnamed record whose members' names begin with `prefix`, because members of
-    /// anonymous records share one namespace. An outermost record's `#pragma pack` applies in it.
+    /// Returns an unnamed record. Its members' names begin with `prefix` (except `flex`), because
+    /// members of anonymous records share one namespace. `pack` is the outermost record's.
     fn record(&self, rng: &mut Rng, prefix: &str, depth: u64, pack: Option<u64>) -> CRecord {
         let union = rng.one_in(4);
         let [packed, may_alias] = [8, 10].map(|times| rng.one_in(times));
@@ -248,7 +248,7 @@ impl Program {
         self.records.iter().map(|record| (&*record.name, c_name(record)))
     }
 
-    /// Returns an access to each named member, and to members of nested records.
+    /// Returns accesses to the members of all records, and to members of nested records.
     pub fn accesses(&self, rng: &mut Rng) -> Vec<Access> {
         let mut accesses = Vec::new();
         for record in &self.records {
@@ -292,7 +292,7 @@ impl Program {
         })
     }
 
-    /// Adds accesses to the members of a record. `constant`: the offset of `prefix` is constant.
+    /// Adds accesses to a record's members. `constant`: `prefix` has a constant offset.
     fn walk(
         &self,
         rng: &mut Rng,

@@ -13,8 +13,8 @@ type Once = Arc<OnceLock<Vec<u8>>>;
 
 /// The tools of LLVM 22.
 ///
-/// If they are missing, [`Llvm::get`] prints this and returns `None`, so that tests can skip
-/// comparisons. It panics instead if the environment variable `TBAA_LLVM` is `require`.
+/// If clang 22 is missing, [`Llvm::get`] returns `None`, so that tests can skip comparisons, or
+/// panics if the environment variable `TBAA_LLVM` is `require`.
 pub struct Llvm {
     /// The modules that clang has printed, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
@@ -36,8 +36,7 @@ impl Llvm {
         self.aa_unless_killed(arguments, file).expect("no signal ends the program")
     }
 
-    /// Like [`Llvm::aa`]; `None` if a signal ended the program. This happens if LLVM reads an
-    /// operand as a node although it is not one.
+    /// Like [`Llvm::aa`]; `None` if a signal ended the program, for example because LLVM crashed.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
         let program = Program::get("aa").expect("LLVM 22 is usable as a whole");
         let mut command = Command::new(program.0);
@@ -91,7 +90,7 @@ pub struct Evaluated {
 }
 
 /// Runs the pass `aa-eval` of the program `opt` on a module that LLVM's verifier accepts. Returns
-/// the answers on all pairs, or those that the options `print` select; `None` without `opt`.
+/// the answers on all pairs, or those that the options `print` select. `None` if `opt` cannot run.
 pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
     let output = Command::new(opt)
         .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
@@ -125,8 +124,8 @@ pub fn stored(store: &str) -> usize {
     number.unwrap_or_else(|| panic!("no store of a number: {store}"))
 }
 
-/// Writes a file to this test's own folder, and returns its path. Tests run at the same time, each
-/// on a thread with its name.
+/// Writes a file to the current test's own folder, and returns the file's path. The name of the
+/// thread is the name of the test.
 pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("no test").replace("::", "-");
@@ -163,7 +162,7 @@ fn compile(source: &Path, options: &[&str]) -> Vec<u8> {
 pub struct Program(PathBuf);
 
 impl Program {
-    /// Returns the program, or `None` if LLVM 22 is missing and not required.
+    /// Returns the program, or `None` if the program cannot be built and LLVM 22 is not required.
     pub fn get(name: &'static str) -> Option<Program> {
         static BUILT: Mutex<BTreeMap<&str, Option<Program>>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,7 +217,7 @@ fn build(name: &str) -> Result<PathBuf, String> {
     Ok(built)
 }
 
-/// Returns the folder for these files: `tmp` in cargo's target folder.
+/// Returns the folder for scratch files and built programs: `tmp` in cargo's target folder.
 fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).expect("a test stands in `target/debug/deps`");

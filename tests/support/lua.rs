@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::process::crate_folder;
 
-/// Returns the library's files in a version such as `lua-5.4.9`.
+/// Returns the files of the Lua library, in a version such as `lua-5.4.9`.
 pub fn sources(version: &str) -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = crate_folder("lua-src", here, "--offline").unwrap().join(version);

@@ -3,8 +3,8 @@
 
 use super::universe::{Field, Tag, Universe};
 
-/// Array elements are listed up to this number of bytes from the array's start. The pattern of any
-/// two element sizes in a universe repeats earlier.
+/// Array elements are listed up to this number of bytes from the array's start. In a universe, the
+/// distances between elements of any two arrays repeat earlier.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 
@@ -13,9 +13,9 @@ pub struct Path {
     /// The field and the array element of each step.
     steps: Vec<(usize, u64)>,
     end: usize,
-    /// The final offset, in the path's array elements.
+    /// The offset to which the path leads.
     displacement: u64,
-    /// The final offset if each step enters element 0.
+    /// The offset to which the path would lead if each step entered element 0.
     collapsed: u64,
 }
 
@@ -41,7 +41,7 @@ pub type Answers = [bool; 2];
 /// Evaluates rules `union` and `union-strict` on one universe.
 pub struct Naive<'u> {
     u: &'u Universe,
-    /// All paths from each type, which may be the base of a tag.
+    /// The paths from each type.
     paths: Vec<Vec<Path>>,
 }
 
@@ -69,7 +69,7 @@ impl<'u> Naive<'u> {
     }
 
     /// Returns the fields of a type. In the old format a scalar's parent counts as a field, because
-    /// their operands look the same.
+    /// the operands for a parent look like those for a field.
     fn fields(&self, ty: usize) -> Vec<Field> {
         let ty = &self.u.types[ty];
         match ty.parent {
@@ -78,7 +78,7 @@ impl<'u> Naive<'u> {
         }
     }
 
-    /// Returns all paths from a type that occupies `slot` bytes.
+    /// Returns the paths from a type that occupies `slot` bytes.
     fn paths_from(&self, ty: usize, slot: u64) -> Vec<Path> {
         let mut paths = vec![Path { steps: Vec::new(), end: ty, displacement: 0, collapsed: 0 }];
         for (number, field) in self.fields(ty).iter().enumerate() {
@@ -297,9 +297,9 @@ impl<'u> Naive<'u> {
         true
     }
 
-    /// Returns the slot (the bytes up to the next field) of the first of `steps` from an old-format
-    /// type, enlarged if the access extends past it. The slot has no end if it is the last, or
-    /// if two fields of the type have the same offset.
+    /// Returns the slot (the bytes up to the next field) of the first field of `steps`, in an
+    /// old-format type, enlarged if the access extends past the slot. The slot has no end if the
+    /// field is the last, or if two fields of the type have the same offset.
     fn inferred_slot(&self, ty: usize, steps: &[usize], access: &Access) -> (u64, u64) {
         let fields = self.fields(ty);
         let from = fields[steps[0]].offset;

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Returns what a command prints.
+/// Runs a command, and returns its standard output.
 ///
 /// # Errors
 ///
-/// The command's standard error if it fails, or the reason why it does not start.
+/// A message with the standard error of a command that fails, or the reason why it does not start.
 pub fn run(command: &mut Command) -> Result<Vec<u8>, String> {
     run_on(command, &[])
 }
@@ -35,7 +35,7 @@ fn piped(command: &mut Command, input: &[u8]) -> std::io::Result<Output> {
     })
 }
 
-/// Returns the text that a command prints.
+/// Like [`run`], but returns text.
 ///
 /// # Errors
 ///
@@ -44,12 +44,12 @@ pub fn text_of(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&run(command)?).into_owned())
 }
 
-/// Returns the folder of the crate `package`, on which the package in `folder` depends. If `flag`
-/// is `--offline`, cargo does not download the crate.
+/// Returns the folder of the crate `package`, a dependency of the package in `folder`. Cargo gets
+/// the option `flag`: `--offline` forbids downloads.
 ///
 /// # Errors
 ///
-/// The same as from [`run`]; also if there is no such crate.
+/// The same as from [`run`], or a message that cargo does not know the crate.
 pub fn crate_folder(package: &str, folder: &Path, flag: &str) -> Result<PathBuf, String> {
     // Without a platform, cargo would need the crates of all platforms.
     let rustc = text_of(Command::new("rustc").arg("-vV"))?;

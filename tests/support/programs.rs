@@ -5,7 +5,8 @@ use tbaa::{Graph, TagId};
 
 use super::random::numbers;
 
-/// Replaces each `@{path}` by `, !tbaa !N`, or by nothing without a tag, and appends the metadata.
+/// Replaces each `@{path}` by `, !tbaa !N`, or by nothing if `tag` returns `None`. Appends the
+/// graph's metadata.
 pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
     let numbers = numbers(&metadata);
@@ -13,7 +14,7 @@ pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagI
     attached(program, with) + "\n" + &metadata
 }
 
-/// Replaces each `@{path}` in a program by a text, or by nothing.
+/// Replaces each `@{path}` in a program by what `with` returns, or by nothing for `None`.
 pub fn attached(program: &str, with: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = program;
@@ -32,7 +33,7 @@ pub const PUN: &str = include_str!("programs/pun.ll");
 
 pub const PATHS: [&str; 5] = ["U.f", "U.i", "*int", "T.count", "T.p"];
 
-/// Returns the types of the programs, and a graph with their tags by policy `Rfc`.
+/// Returns union `U` and struct `T`, and a graph with the tags of [`PATHS`] under policy `Rfc`.
 pub fn types() -> (Declared, Graph) {
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::union("U").field("i", "int").field("f", "float")).unwrap();
@@ -44,16 +45,16 @@ pub fn types() -> (Declared, Graph) {
     (declared, graph)
 }
 
-/// Two modules with one function each. After linking, one function is inlined into the other.
+/// Two modules: `@f` of the first calls `@put` of the second.
 pub const HERE: &str = include_str!("programs/here.ll");
 pub const THERE: &str = include_str!("programs/there.ll");
 
-/// Two modules with a function each that writes `s->n[0]`.
+/// Like [`HERE`] and [`THERE`], but both `@f` and `@put` write `s->n[0]`.
 pub const FIELD_HERE: &str = include_str!("programs/field_here.ll");
 pub const FIELD_THERE: &str = include_str!("programs/field_there.ll");
 
-/// Returns tags for the fields of many records, and for accesses through some pointers. Every fifth
-/// record is a union, and every third (but the first) contains another record.
+/// Returns a graph, and tags for the scalar fields of `records` records and for accesses through
+/// pointers. Every fifth record is a union, and every third contains another record.
 pub fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();

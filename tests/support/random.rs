@@ -1,14 +1,14 @@
-//! Random well-formed graphs, and modules that use their tags.
+//! Random graphs, and modules that use their tags.
 
 use super::Rng;
 use tbaa::{BuildError, Format, Graph, SizedField, Tag, TagId, TypeId, TypeKind};
 
-/// The bounds of a random graph.
+/// What a random graph may contain.
 pub struct Universe {
     pub format: Format,
     /// The number of struct types in each type system.
     pub structs: usize,
-    /// The most tags.
+    /// The maximum number of tags.
     pub tags: usize,
     pub shape: Shape,
 }
@@ -16,26 +16,25 @@ pub struct Universe {
 /// The kind of types and tags in a random graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Fields at one offset, aggregate accesses and sizes of all kinds.
+    /// Fields may share an offset. New-format tags have random sizes, and may access aggregates.
     Any,
-    /// Like `Any`, but an aggregate's parent is an ancestor of all its fields.
+    /// Like `Any`, but new-format aggregates have the first scalar as their parent.
     Parented,
     /// No two fields overlap, and every access is to one whole scalar.
     PlainScalars,
-    /// No two fields overlap. Accesses are to whole scalars and to whole structs.
+    /// Like `PlainScalars`, but in the new format some accesses are to whole structs.
     PlainAggregates,
 }
 
-/// Makes a graph of one or a few type systems, each with a tree of scalars and
-/// structs of 1 to 40 fields nested to a depth of 12, and tags that LLVM's
-/// verifier accepts. Every type has its own name; some roots have none.
+/// Makes a graph of 1 to 3 type systems (roots with their types), with tags that LLVM's verifier
+/// accepts. Structs have 1 to 40 fields. All types have different names; some roots have none.
 pub fn graph(rng: &mut Rng, universe: &Universe) -> Graph {
     let mut graph = Graph::new();
     let mut types = Vec::new();
     for system in 0..1 + rng.below(3) {
         types.extend(type_system(rng, &mut graph, universe, system));
     }
-    // A small graph may not have that many different tags.
+    // A small graph may not have `universe.tags` different tags, so the attempts are limited.
     for _ in 0..2 * universe.tags {
         if graph.tag_count() < universe.tags {
             let base = *rng.pick(&types);
@@ -68,7 +67,6 @@ fn type_system(
         let name = format!("scalar {system} {i}");
         let ty = scalar(graph, universe.format, &name, parent, 8).unwrap();
         scalars.push(ty);
-        // The tree is bushy, with a long chain now and then.
         parent = if rng.one_in(3) { ty } else { *rng.pick(&scalars) };
     }
     let mut aggregates: Vec<Aggregate> = Vec::new();
@@ -78,8 +76,7 @@ fn type_system(
             1 => 1 + rng.below(40),
             _ => 1 + rng.below(8),
         };
-        // LLVM visits a nested type once for every path to it, so a struct contains only a few
-        // structs.
+        // LLVM visits a nested type once for every path to it, so a struct contains at most two.
         let mut nested = rng.below(3);
         let (mut fields, mut depth) = (Vec::new(), 0);
         let (mut offset, mut end) = (0, 0);
@@ -97,15 +94,15 @@ fn type_system(
             let extent = if rng.one_in(6) { size * (1 + rng.below(4) as u64) } else { size };
             fields.push(SizedField { ty, offset, size: extent });
             end = end.max(offset + extent);
-            // Fields at one offset make a union; LLVM follows the last.
+            // Unless the shape is plain, the next field sometimes gets the same offset.
             let plain = !matches!(universe.shape, Shape::Any | Shape::Parented);
             if plain || !rng.one_in(12) {
                 offset = end + rng.below(4) as u64;
             }
         }
         let name = format!("struct {system} {i}");
-        // Rules `union` and `llvm` agree only if an aggregate's parent is an ancestor of all its
-        // fields, as in clang's types.
+        // All scalars descend from the first. If an aggregate has another parent, rules `union`
+        // and `llvm` may give different answers.
         let parent = match universe.shape {
             Shape::Any if universe.format == Format::New => *rng.pick(&scalars),
             _ => scalars[0],
@@ -117,7 +114,8 @@ fn type_system(
     scalars
 }
 
-/// Follows fields from `base` as LLVM does, and adds a tag for the type at the end.
+/// Adds a tag for a random path from `base`. LLVM follows the last of several fields at one offset,
+/// and so does the path.
 fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> TagId {
     let Universe { format, shape, .. } = *universe;
     let (mut ty, mut offset) = (base, 0);
@@ -144,24 +142,25 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
     access(graph, base, ty, offset, size, immutable).unwrap()
 }
 
-/// The structs that a [`Grower`] adds.
+/// The limits of the structs that a [`Grower`] adds.
 #[derive(Clone, Copy)]
 pub struct Growth {
     /// One in `unions` new types is a union, on average.
     unions: u64,
-    /// Only a struct with fewer bytes, and fewer levels than `depth`, is nested in a new one.
+    /// Structs of at least this many bytes are not nested in other structs.
     size: u64,
+    /// Structs of at least this many levels are not nested in other structs.
     depth: usize,
-    /// The most elements of an array.
+    /// The maximum number of elements of an array.
     elements: u64,
-    /// The number of latest structs from which a new struct's fields are chosen.
+    /// A new struct contains only structs that are among the last `recent` ones.
     recent: usize,
 }
 
 impl Growth {
-    /// Structs of a long-running compiler: they do not become larger over time.
+    /// Small structs, however many are added.
     pub const FLAT: Growth = Growth { unions: 10, size: 256, depth: 5, elements: 4, recent: 50 };
-    /// Few structs that are nested deep, with arrays in unions in structs.
+    /// Deeply nested structs, many unions, and arrays of up to 9 elements.
     pub const DEEP: Growth =
         Growth { unions: 3, size: 1 << 24, depth: 40, elements: 9, recent: 10 };
 }
@@ -187,7 +186,7 @@ impl Grower {
         Grower { format, growth, char, scalars: scalars.into(), structs: Vec::new() }
     }
 
-    /// Adds a struct or union of scalars and of the last structs.
+    /// Adds a struct or union of scalars and of recent structs.
     pub fn add(&mut self, graph: &mut Graph, rng: &mut Rng) -> TypeId {
         let Growth { unions, size: most, depth: deepest, elements, recent } = self.growth;
         let recent = &self.structs[self.structs.len().saturating_sub(recent)..];
@@ -210,12 +209,13 @@ impl Grower {
         ty
     }
 
-    /// Returns one of the structs so far.
+    /// Returns a random one of the added structs.
     pub fn pick(&self, rng: &mut Rng) -> TypeId {
         rng.pick(&self.structs).ty
     }
 
-    /// Adds a tag for a random access in `base`, now and then of twice the accessed type's size.
+    /// Adds a tag for a random access in `base`. The tag's size may be 0 or twice that
+    /// of the accessed type. Returns `None` if the builder refuses the tag.
     pub fn tag(&self, graph: &mut Graph, base: TypeId, rng: &mut Rng) -> Option<TagId> {
         let (mut ty, mut offset) = (base, 0);
         while graph.ty(ty).kind() == TypeKind::Aggregate {
@@ -234,7 +234,7 @@ impl Grower {
     }
 }
 
-/// Adds a scalar in a format; the old format has no sizes.
+/// Adds a scalar in `format`. `size` is unused in the old format.
 ///
 /// # Errors
 ///
@@ -252,7 +252,8 @@ pub fn scalar(
     }
 }
 
-/// Adds a struct; its size is the largest end of a field. The old format has no size and parent.
+/// Adds a struct in `format`. In the new format, its size is the largest end of a field; in the old
+/// format, `parent` is unused.
 ///
 /// # Errors
 ///
@@ -295,13 +296,13 @@ pub fn access(
     graph.builder().tag(Tag { base, access, offset, size, immutable, format })
 }
 
-/// Returns the numbers of a graph's tags from its metadata, which lists them on its first line.
+/// Returns the tags, such as `!3`, that the first line of a graph's metadata lists.
 pub fn numbers(metadata: &str) -> Vec<&str> {
     let list = metadata.lines().next().unwrap().split_once('{').unwrap().1;
     list.trim_end_matches('}').split(", ").collect()
 }
 
-/// Returns a function whose `k`th store has the value `k` and the `k`th node as its tag.
+/// Returns the text of a function. Store `k`, from 0 on, has value `k` and tag `k` of `nodes`.
 pub fn stores(name: &str, nodes: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let mut out = format!("define void @{name}(ptr %p) {{\n");
     for (k, node) in nodes.into_iter().enumerate() {
@@ -310,7 +311,7 @@ pub fn stores(name: &str, nodes: impl IntoIterator<Item = impl std::fmt::Display
     out + "  ret void\n}\n"
 }
 
-/// Returns a module with a store for each tag, in their order.
+/// Returns a module with a store for each tag of a graph, in order.
 pub fn module(graph: &Graph) -> String {
     module_of(graph, graph.tags())
 }
@@ -322,10 +323,9 @@ pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
     stores("f", tags.map(|tag| numbers[tag.index()])) + "\n" + &metadata
 }
 
-/// Returns a module with a store for each of some tags. Types refer to one another arbitrarily, are
-/// of either format or both, and include scalars whose parent is an aggregate, types with fields
-/// below several roots, and scalars of size 0. If `is_deep`, types form long chains, and some
-/// offsets may be `i32`; otherwise types may be recursive.
+/// Returns a module with random types and with a store for each of `tags` random tags. Parents and
+/// fields may be types of any kind. If `is_deep`, types form long chains, and some offsets may be
+/// `i32`; otherwise types may be recursive.
 pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
     let (rare, mixed, all_new) = (rng.one_in(4), rng.one_in(4), rng.one_in(2));
     let int = |rng: &mut Rng, value: usize| {
@@ -372,7 +372,7 @@ pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
         if rng.one_in(5) {
             (access, offset) = (rng.below(types), *rng.pick(&[0, 0, 0, 4, 4, 8]));
         } else {
-            // Follows some fields, or some parents of a scalar, as most tags do.
+            // Follows fields. The parent of an old-format scalar is in `fields_of`, too.
             for _ in 0..rng.below(if is_deep { 30 } else { 5 }) {
                 let stays = size_aware[access] && rng.one_in(5);
                 if fields_of[access].is_empty() || stays {

@@ -1,7 +1,7 @@
 //! Spells a module in another way, with the same meaning.
 //!
-//! Input texts are those that LLVM 22 prints after its pass `instnamer`: each value and each block
-//! has a name, each label and each instruction begins a line.
+//! [`Spelling::of`] expects a text from [`named`]: values and blocks have names, and each label and
+//! each instruction begins a line.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -12,11 +12,11 @@ use crate::process::run_on;
 /// A way to spell a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spelling {
-    /// Values, blocks and types have numbers instead of names.
+    /// Local values, blocks and types have numbers instead of names.
     Numbered,
     /// Written as bitcode, and printed from it.
     Bitcode,
-    /// Some blocks are cut in two, joined by an unconditional `br`.
+    /// Some blocks are cut into parts. Each part but the last ends with a `br` to the next.
     Split,
     /// Some accesses use a `bitcast` of their pointer, or a `getelementptr` by 0.
     Cast,
@@ -41,7 +41,7 @@ impl Spelling {
     }
 }
 
-/// Gives each value and each block of a module a name.
+/// Gives names to the unnamed values and blocks of a module's functions.
 pub fn named(text: &[u8]) -> Vec<u8> {
     run("opt-22", &["-S", "-passes=instnamer"], text)
 }
@@ -78,7 +78,7 @@ fn label(line: &str) -> Option<&str> {
     (!line.starts_with([' ', ';', '}'])).then_some(label)
 }
 
-/// Cuts blocks: the part after a cut has a new label. A `phi` must name the label of the last part.
+/// Cuts blocks, and gives each later part a label. A `phi` names the last part of a predecessor.
 fn split(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut function: Vec<String> = Vec::new();
@@ -122,7 +122,7 @@ fn split(text: &str, rng: &mut Rng) -> String {
     out
 }
 
-/// Casts the pointers of half of the loads and stores.
+/// Casts the pointers of about half of the loads and stores whose pointers are local values.
 fn cast(text: &str, rng: &mut Rng) -> String {
     let mut out = String::new();
     let mut count = 0;
@@ -176,7 +176,7 @@ fn moved_line(line: &str) -> String {
         let is_name = before.ends_with(['%', '@', '!', '"']);
         match word {
             "ptr" if !is_name => out += "ptr addrspace(1)",
-            // The names of intrinsics contain the address space.
+            // The names of intrinsics may contain the address space.
             _ if before.ends_with('@') && word.starts_with("llvm.") => {
                 out += &word.replace(".p0", ".p1");
             }

@@ -1,12 +1,12 @@
-//! Shrinks random universes that fail a test.
+//! Shrinks random universes (see [`Universe`]) that fail a test.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Rng;
 use super::universe::{Taste, Type, Universe, random};
 
-/// Checks random universes in both formats, and panics with the smallest one found on which `test`
-/// panics. Its metadata belongs in a file under `specs/regressions`.
+/// Runs `test` on random universes in both formats. Shrinks the first one on which `test` panics,
+/// and panics with its metadata, which belongs in a file under `specs/regressions`.
 pub fn check(taste: Taste, cases: usize, seed: usize, mut test: impl FnMut(&Universe)) {
     let mut fails = |u: &Universe| catch_unwind(AssertUnwindSafe(|| test(u))).is_err();
     let mut rng = Rng(seed as u64);
@@ -17,14 +17,14 @@ pub fn check(taste: Taste, cases: usize, seed: usize, mut test: impl FnMut(&Univ
                 let Some(less) = smaller(&u).find(&mut fails) else { break };
                 u = less;
             }
-            // Fails once more, so that the reason is printed last.
+            // The test fails once more, so that its message is printed last.
             assert!(fails(&u), "seed {seed}: it does not fail again");
             panic!("seed {seed}: keep it as a file under specs/regressions:\n\n{u:?}");
         }
     }
 }
 
-/// Returns each universe that lacks one tag, one field, or one unused type of `u`.
+/// Returns copies of `u` without one tag, one field, or one unused type.
 fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
     let without = |change: &dyn Fn(&mut Universe)| {
         let mut less = u.clone();
@@ -32,7 +32,7 @@ fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
         less
     };
     let tags = (0..u.tags.len()).map(move |at| without(&|less| _ = less.tags.remove(at)));
-    // Keeps the last field: a node without fields is a root in the old format.
+    // An aggregate keeps at least one field. Without fields, an old-format one would be a root.
     let fields = (0..u.types.len()).filter(|&ty| u.types[ty].fields.len() > 1);
     let fields = fields.flat_map(move |ty| (0..u.types[ty].fields.len()).map(move |at| (ty, at)));
     let fields = fields.map(move |(ty, at)| without(&|less| _ = less.types[ty].fields.remove(at)));

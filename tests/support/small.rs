@@ -1,6 +1,5 @@
-//! Lists all small graphs: a root and a few types, with every tag. Graphs that differ only in the
-//! order of types count once. Tests compare the union rules with their naive definition on them,
-//! and rule `llvm` with LLVM 22.
+//! Lists small graphs: a root and a few types, with tags for all pairs of types. Of graphs that
+//! differ only in the order of types, at most one is listed.
 
 use super::setting;
 use super::universe::Universe;
@@ -11,7 +10,7 @@ pub type Shape = (usize, u64, Vec<(usize, u64)>);
 const OFFSETS: [u64; 3] = [0, 4, 8];
 const SIZES: [u64; 3] = [1, 4, 8];
 
-/// Returns all lists of one to three fields, in order of offset, of types 1 to `types`.
+/// Returns all lists of one to three fields. The types are 1 to `types`; offsets do not decrease.
 pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     let mut all = vec![Vec::new()];
     let mut longest: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
@@ -70,12 +69,12 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Takes every `step`th graph of `types` types, from number `from` on in a list, and returns those
-/// that are the least of all graphs that differ from them only in the order of types.
+/// Lists graphs of `types` types, and takes every `step`th from index `from` on. Returns a graph
+/// that is taken if no other order of its types gives a lesser `Vec<Shape>`.
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {
-        // If a graph is the least among its orders, it still is without its last type.
+        // A graph that is least among the orders of its types is also least without its last type.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });
@@ -105,8 +104,7 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     }
     let sizes: &[u64] = if sized { &SIZES } else { &[0] };
     for (base, access) in (1..=shapes.len()).flat_map(|b| (1..=shapes.len()).map(move |a| (b, a))) {
-        // All sums of two field offsets, which nesting can reach, and one offset that is no such
-        // sum.
+        // All sums of two field offsets, and 2, which is no such sum.
         for offset in [0, 4, 8, 12, 16, 2] {
             sizes.iter().for_each(|&size| _ = u.tag(base, access, offset, size));
         }
@@ -114,8 +112,8 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     u
 }
 
-/// Returns the [`graphs`] to compare. The environment variables `TBAA_SMALL` and `TBAA_SMALL_FROM`
-/// replace `step` and the first number, which is otherwise 0.
+/// Returns [`graphs`] from index 0 on. The environment variables `TBAA_SMALL` and `TBAA_SMALL_FROM`
+/// replace `step` and the index.
 pub fn share(types: usize, sized: bool, step: usize) -> Vec<Vec<Shape>> {
     graphs(types, sized, setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0))
 }

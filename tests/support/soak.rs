@@ -1,5 +1,5 @@
-//! Simulates a long-running compiler: one thread adds types and tags and queries them, and others
-//! query meanwhile. All answers are compared with those of an oracle that is built at the end.
+//! Simulates a long-running compiler. One thread adds structs and tags to an oracle. Other threads
+//! query replicas, which are published copies of the oracle.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -14,9 +14,9 @@ use crate::random::{Grower, Growth};
 
 /// The number of queries of each thread for each added struct.
 pub const QUESTIONS: usize = 100;
-/// The most tags of each struct.
+/// The maximum number of tags of a struct.
 const TAGS: usize = 5;
-/// The most structs that a thread may be ahead of another.
+/// The maximum number of structs by which a thread may be ahead of another.
 const AHEAD: usize = 32;
 
 pub struct Plan {
@@ -55,8 +55,7 @@ pub struct Report {
     pub early: usize,
 }
 
-/// The state that the threads share. Threads wait for one another so that none falls behind; the
-/// library never waits.
+/// The state that the threads share. Threads wait for one another, so that none falls far behind.
 struct Shared<'p> {
     plan: &'p Plan,
     /// Each tag, as soon as it is added.
@@ -72,8 +71,8 @@ struct Shared<'p> {
 /// published yet.
 type Answer = Option<(u32, u32, bool)>;
 
-/// Adds to an oracle while several threads query replicas. Checks that answers never change, except
-/// `MayAlias` for a tag that was not yet published.
+/// Adds to an oracle while several threads query replicas. Compares the answers with those of an
+/// oracle that is built at the end, except `MayAlias` for a tag that was not published yet.
 pub fn run(plan: &Plan) -> Report {
     let shared = Shared {
         plan,
@@ -130,7 +129,8 @@ impl Drop for Present<'_> {
 }
 
 impl Shared<'_> {
-    /// Records that `thread` has done `structs`. Waits until none is more than [`AHEAD`] behind it.
+    /// Records that `thread` is done with `structs` structs. Waits until no thread is more than
+    /// [`AHEAD`] structs behind it.
     fn meet(&self, thread: usize, structs: usize) {
         self.at[thread].store(structs, Release);
         let late = |at: &AtomicUsize| at.load(Acquire) + AHEAD < structs;
@@ -139,7 +139,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Records a tag, unless it is an existing one.
+    /// Records a tag, unless it is recorded already.
     fn make(&self, tag: TagId) {
         if tag.index() == self.made.load(Acquire) {
             self.tags[tag.index()].set(tag).unwrap();
@@ -151,8 +151,8 @@ impl Shared<'_> {
         *self.tags[at].get().expect("the count is raised after the tag is there")
     }
 
-    /// Returns the indices of two tags among the first `count`, mostly recent ones, like a
-    /// compiler's queries. Uniform indices would mostly measure cache misses.
+    /// Returns the indices of two of the first `count` tags. Most are recent tags, as in a
+    /// compiler's queries. Queries of uniform indices would mostly measure cache misses.
     fn pair(&self, rng: &mut Rng, count: usize) -> [usize; 2] {
         [(); 2].map(|()| {
             let late = [2 * TAGS, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, count][rng.below(8)];
@@ -211,8 +211,8 @@ impl Shared<'_> {
         busy().saturating_sub(start)
     }
 
-    /// Runs a thread that queries through a reader. If `number` is even, the thread mostly queries
-    /// only tags that its replica has, so that the replica rarely needs an update.
+    /// Runs a thread that queries through a reader. If `number` is even, most queries are of tags
+    /// that the reader's replica has, so that the reader rarely needs a newer replica.
     fn read(&self, number: usize, mut reader: Reader) -> (Vec<Answer>, Vec<Duration>) {
         let structs = self.plan.structs;
         let _present = Present(&self.at[number]);

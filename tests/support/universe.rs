@@ -1,5 +1,4 @@
-//! Types and tags as plain data. Tests make a graph of them, and compare its oracle with a naive
-//! one that reads the plain data.
+//! Types and tags as plain data, from which tests make graphs.
 
 use std::fmt;
 
@@ -23,7 +22,7 @@ pub struct Type {
     pub size: u64,
     pub fields: Vec<Field>,
     pub root: bool,
-    /// True for an old-format scalar without the offset: a name and a parent.
+    /// True for an old-format scalar whose node has a name and a parent, but no offset.
     pub brief: bool,
 }
 
@@ -163,14 +162,13 @@ impl fmt::Debug for Universe {
 /// The kinds of types and tags that a random universe may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Taste {
-    /// Like `Wild`, with two roots, and types often have fields of types below the other root.
+    /// Like `Wild`, but always with two roots. The fields of a type often descend from both.
     Mixed,
     /// Unions, odd offsets, arrays that end inside an element, flexible arrays, types whose fields
-    /// exceed their size, several roots, malformed tags.
+    /// exceed their size, one or two roots, malformed tags.
     Wild,
-    /// No overlap, sizes that cover the fields, scalar accesses of well-formed tags, scalars
-    /// no smaller than their parents, and aggregates whose parent is the root:
-    /// what a C compiler emits for a program without unions.
+    /// Fields that do not overlap, sizes that cover the fields, well-formed tags that access
+    /// scalars, scalars no smaller than their parents, and aggregates whose parent is the root.
     Tame,
 }
 
@@ -199,7 +197,7 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     u
 }
 
-/// Adds random aggregates, which may contain the types that exist, and random tags.
+/// Adds random types, which may refer to the existing types, and random tags.
 pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     let wild = taste != Taste::Tame;
     let is_scalar = |&ty: &usize| u.types[ty].fields.is_empty() && !u.types[ty].root;
@@ -242,7 +240,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { *rng.pick(from) };
-        // Some fields repeat the type of the field before; in a union, one of the two may be an array.
+        // Some fields have the type of the field before them.
         if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
             ty = last.ty;
         }
@@ -289,8 +287,8 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     Type { name, parent: u.sized.then_some(parent), size, fields, ..Type::default() }
 }
 
-/// Returns the number of paths from a type to itself and the types inside it. Each element of an
-/// array has its own path; an array without an end counts as 40 elements.
+/// Returns the number of paths from a type to itself and the types inside it. In the new format,
+/// array elements with a size have separate paths, and extent 0 stands for 40 elements.
 pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;
@@ -323,7 +321,7 @@ fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
         access = ty;
     }
     if !u.sized && rng.one_in(6) {
-        // An old tag may name an ancestor of the scalar at the path's end.
+        // An old-format tag may access the parent of the scalar at the path's end.
         access = u.types[access].parent.filter(|&up| !u.types[up].root).unwrap_or(access);
     }
     let mut size = u.types[access].size;

@@ -1,5 +1,5 @@
-//! Compares the reader with a slow one, which reads one byte at a time without shortcuts, on
-//! functions with random damage: they must find the same instructions.
+//! Compares `tbaa_ir::read` with the plain reader in [`slow`] on functions with random damage. Both
+//! readers must find the same instructions.
 
 use tbaa_ir::Opcode;
 use tbaa_tests::cases;
@@ -64,8 +64,8 @@ fn a_reader_without_shortcuts_agrees() {
         assert!(seen == expected, "seed {seed}:\n{}\n{seen:#?}\n{expected:#?}", show());
         let span = module.function_span(0);
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
-        // `Module::function` gives the same accesses, except for an attachment before the body's
-        // first instruction, which the module lists at offset 0.
+        // The module lists an attachment before the body's first instruction, with offset 0.
+        // `Module::function` leaves it out.
         let sizes = tbaa_ir::Sizes::new(&module);
         let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);

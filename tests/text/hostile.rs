@@ -1,10 +1,10 @@
-//! Texts that are cut off, damaged or not TBAA: nothing panics, and a cut text is refused, unless
-//! the cut is before all tags or after all metadata in use.
+//! Texts that are cut off or damaged: nothing panics. A cut text is refused, unless the cut is
+//! before all tags or after all metadata in use.
 
 use tbaa_ir::{Keep, Module, TextError};
 use tbaa_tests::{Rng, damage, fuzz};
 
-/// A module with everything that the reader handles.
+/// A module with many kinds of instructions and metadata.
 const MODULE: &str = include_str!("hostile.ll");
 
 /// Runs the fuzz targets `text` and `module` on a text, and reads it.
@@ -82,8 +82,8 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// The first text would take 15 minutes or more if the reader searched the rest of the line for
-/// each instruction, and so would the second if the reader searched its stack for each node.
+/// A reader that searches the rest of the line for each instruction, or its stack for each node,
+/// would take many minutes.
 #[test]
 fn no_text_takes_quadratic_time() {
     let n = 100_000;
@@ -91,7 +91,7 @@ fn no_text_takes_quadratic_time() {
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
     assert_eq!(tbaa_ir::read(text.as_bytes()).unwrap().instructions().len(), n);
 
-    // Node `!i` refers to the next node and to the one equally far from the end.
+    // Node `!i` refers to the next node (the last node to the first), and to node `!(n - 1 - i)`.
     let n = 400_000;
     let mut text = String::new();
     for i in 0..n {

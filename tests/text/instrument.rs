@@ -15,7 +15,7 @@ const TAGS: &str = r#"
 "#;
 
 /// Returns the instrumented functions, the number of *sites* (accesses that are checked) and the
-/// list of skipped accesses, as text.
+/// list of skipped accesses, as text; or the error.
 fn checked(body: &str, form: Form) -> String {
     let text = format!("{body}{TAGS}");
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
@@ -23,7 +23,7 @@ fn checked(body: &str, form: Form) -> String {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
-    // The text can be read, and has the same accesses. It cannot be instrumented again.
+    // The text can be read, and has as many accesses as before. It cannot be instrumented again.
     let again = tbaa_ir::read(&found.text).unwrap();
     let own = |instruction: &&Instruction| {
         (instruction.function as usize) < module.functions().len()
@@ -88,7 +88,7 @@ fn arguments_that_another_bracket_closes_are_refused() {
     let sizes = tbaa_ir::Sizes::new(&module);
     let function = module.function(&sizes, 0);
     assert!(function.call(&function.instructions[1]).is_none());
-    // Stack slot `%s` still has the call as a user, which may do anything with the slot.
+    // The call is still a user of stack slot `%s`, and may do anything with the slot.
     assert_eq!(function.operands(&function.instructions[1]), []);
     assert_eq!(function.users(function.instructions[0].result.unwrap()), [1]);
 }

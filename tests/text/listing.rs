@@ -1,4 +1,4 @@
-//! Compares everything that is read from a text with the expected listing.
+//! Compares what is read from a text with the expected listing.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,7 +12,6 @@ use super::{grid, read};
 
 pub(crate) const FILE: &str = "text/modules.txt";
 
-/// Returns the line of the listing for an instruction.
 fn instruction(module: &Module<'_>, it: &Instruction) -> String {
     let said = |span: Option<Range<usize>>| {
         span.map(|span| String::from_utf8_lossy(&module.text()[span]).into_owned())
@@ -34,7 +33,7 @@ fn instruction(module: &Module<'_>, it: &Instruction) -> String {
     line
 }
 
-/// Returns a tag's base type, offset and access type, and which rule of LLVM's verifier it breaks.
+/// Returns a tag's base type, offset, access type, and the verifier's rule that it breaks, if any.
 fn tag(module: &Module<'_>, verifier: &mut Verifier<'_>, tag: TagId) -> String {
     let graph = module.graph();
     let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"?")).into_owned();

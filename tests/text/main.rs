@@ -1,4 +1,4 @@
-//! Tests that text of every LLVM version and form is read, and that other text is refused.
+//! Tests the crates that read, write and change LLVM assembly.
 
 mod agreement;
 mod hostile;
@@ -20,7 +20,7 @@ fn read(text: &str) -> Module<'static> {
     tbaa_ir::read(text.as_bytes().to_vec()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns a row for each attached tag, with a letter for each: `N` is `NoAlias`, `M` `MayAlias`.
+/// Returns the answers for all pairs of attached tags, as rows of `N` (no alias) and `M`.
 fn grid(module: &Module<'_>) -> Vec<String> {
     let tags = module.attached_tags();
     let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
@@ -28,7 +28,7 @@ fn grid(module: &Module<'_>) -> Vec<String> {
     tags.iter().map(|&a| tags.iter().map(|&b| letter(a, b)).collect()).collect()
 }
 
-/// Returns a module with `metadata`, and with a store for each of `tags`, its node numbers.
+/// Returns a module with `metadata`, and with a store for each of `tags`, which are node numbers.
 fn module_of(tags: &[u32], metadata: &str) -> Module<'static> {
     read(&text_of(tags, metadata))
 }

@@ -1,4 +1,4 @@
-//! Names of tags, which come from debug information, an offset, or a union's types.
+//! Tests the names of tags, with debug information and without.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{DebugInfo, Names};
@@ -25,7 +25,6 @@ fn names_are_as_written_down() {
 /// Returns the names of the tags of a module that attaches the nodes `tags` of `metadata`.
 fn meanings(tags: &[u32], metadata: &str) -> Vec<String> {
     let module = module_of(tags, metadata);
-    // Names are read from the metadata alone.
     let names = Names::of_module(&module);
     module.attached_tags().into_iter().map(|tag| names.tag(tag)).collect()
 }
@@ -55,7 +54,7 @@ fn a_field_may_be_an_enumeration_or_one_of_many_members() {
 
 #[test]
 fn names_are_read_up_to_4096_bytes() {
-    // 4,096 bytes mangled, and 4,096 demangled, including "typeinfo name for ".
+    // `longest` and its demangled form (with "typeinfo name for ") have 4,096 bytes each.
     let name = "n".repeat(406);
     let longest = format!("_ZTSN{}E", format!("406{name}").repeat(10));
     let longer = longest.replacen("406", "407n", 1);

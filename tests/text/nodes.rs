@@ -9,7 +9,7 @@ use tbaa_tests::cases;
 
 use super::{module_of, read};
 
-/// The reader upgrades every tag of the scalar format (a bare type); `RawGraph` does not.
+/// If an instruction has a bare type as its tag, the reader makes a new tag; `RawGraph` does not.
 #[test]
 fn a_type_marked_as_a_tag_is_rejected() {
     let mut graph = Graph::new();
@@ -24,9 +24,9 @@ fn a_type_marked_as_a_tag_is_rejected() {
     );
 }
 
-/// Each output has the dump as LLVM writes it, the rules that tags break, and the text for MLIR.
-/// Without tags and types, it has only the operands of node `!0`. A dump that is read and written
-/// again loses only its comments, and its tags break the same rules as those of the text.
+/// A case's output has the dump, the verifier's rules that tags break, and the text for MLIR. For a
+/// module without tags and types, the output is the operands of node `!0`. A dump that is read and
+/// written again loses only its comments, and its tags break the same rules.
 #[test]
 fn nodes_are_written_as_written_down() {
     let verdicts = |module: &Module<'_>| -> Vec<_> {

@@ -1,4 +1,4 @@
-//! A dump keeps the numbers that nodes have in the text, in any order and with gaps.
+//! A dump keeps the node numbers of a text, even with gaps and out of order.
 
 use tbaa::Format;
 use tbaa_tests::random::{self, Shape, Universe};

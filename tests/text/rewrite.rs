@@ -1,4 +1,4 @@
-//! Changes attachments in texts: all bytes outside the attachments stay as they were.
+//! Tests `Rewriter`: all bytes outside the changed parts of a text stay as they were.
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{Module, Rewriter, TextErrorKind};
@@ -8,10 +8,9 @@ use super::{Rng, read};
 
 const METADATA: &str = include_str!("../fixtures/text/rewrite.ll");
 
-/// Each case has an instruction as it is, without a tag, with another, and with `!noalias` added.
+/// Each case has instructions unchanged, without tags, with tag `!5`, and with `!noalias !4` added.
 const CASES: &str = "text/rewrite.txt";
 
-/// Returns a module with a function of these instructions.
 fn module_text(body: &str) -> String {
     format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{METADATA}")
 }
@@ -48,7 +47,7 @@ fn a_tag_is_kept_replaced_or_dropped_and_another_added() {
     }
 }
 
-/// Instructions without attachments; `§` marks the place for one.
+/// Instructions without attachments; `§` marks where an attachment belongs.
 const UNTAGGED: &str = "text/untagged.txt";
 
 #[test]
@@ -148,7 +147,7 @@ fn what_cannot_be_changed_is_said() {
     assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
 }
 
-/// Returns the facts about each instruction, except its offset and its attachments.
+/// Returns facts about each instruction that do not depend on its attachments.
 fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {
@@ -157,7 +156,7 @@ fn kinds(module: &Module<'_>) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec
     .collect()
 }
 
-/// Returns the name of each tag's access type, by instruction.
+/// Returns, for each instruction, the name of its tag's access type.
 fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     let graph = module.graph();
     let name = |tag| {
@@ -167,8 +166,7 @@ fn tags(module: &Module<'_>) -> Vec<Option<String>> {
     module.instructions().iter().map(|i| i.tag.map(name)).collect()
 }
 
-/// Changes attachments at random in random functions: reading the result gives the requested
-/// tags.
+/// Changes random attachments in random functions: reading the result gives the requested tags.
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
@@ -180,14 +178,14 @@ fn what_is_read_again_is_what_was_set() {
             if rng.one_in(2) {
                 body += &rng.pick(&cases).1[rng.below(4)];
             } else {
-                // Any rest but a comment is left out: the reader would miss an instruction there.
+                // Text on the same line after `§` is left out, unless it is a comment.
                 let (instruction, after) = rng.pick(&untagged).1[0].split_once('§').unwrap();
                 let alone = after.starts_with('\n') || after.starts_with(" ;");
                 let after = if alone { after } else { "\n" };
                 body += &format!("{instruction}{after}");
             }
         }
-        // Some cases end the function and begin another, `@g`: each gets its own number.
+        // Some cases end the function and begin a function `@g`. Each `@g` gets its own number.
         let mut text = module_text(&body);
         for n in 0.. {
             let Some(at) = text.find("@g() {") else { break };

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Opcodes and types whose spelling other code might compare. Words that are also names of C types
-/// are left out, because tags contain them.
+/// Opcodes and types. Words such as `float` and `double` are left out: they are also names in tags.
 const SPELLED: &str = "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr cmpxchg fence freeze \
     getelementptr i1 i16 i32 i64 i8 icmp inttoptr invoke load lshr musttail or phi ptr ptrtoint \
     ret select sext shl store sub switch trunc unreachable va_arg void zext";
@@ -22,8 +21,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the lines of a source that have a word of [`SPELLED`] as a byte string, other than as
-/// the argument of a method `of` or `ty` of the reader.
+/// Returns the lines of a source that have a word of [`SPELLED`] as a byte string, unless it is the
+/// argument of a method `of` or `ty`.
 fn literals(text: &str) -> Vec<String> {
     let is_spelled = |line: &&str| {
         let words =

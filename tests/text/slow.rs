@@ -1,5 +1,5 @@
-//! A plain reader of one function's instructions: strings and comments are blanked out first, then
-//! every byte is examined in turn.
+//! A plain reader of one function's instructions. It first masks strings and comments, and then
+//! examines one byte after another.
 
 use std::ops::Range;
 
@@ -18,15 +18,14 @@ pub(super) struct Row {
     pub(super) copy: bool,
 }
 
-/// Reads the instructions of the function that the text begins with; `None` if
-/// its body does not end.
+/// Reads the first function's instructions; `None` if its body cannot be read to the end.
 pub(super) fn instructions(text: &[u8]) -> Option<Vec<Row>> {
     let masked = masked(text)?;
     let at = masked.iter().position(|&byte| byte == b'{')? + 1;
     Slow { text, masked, at }.body()
 }
 
-/// Returns the text with blanks for comments and `x` for bytes in quotes; `None` if one has no end.
+/// Replaces comments by blanks, and bytes in quotes by `x`; `None` if a quote or `/*` has no end.
 fn masked(text: &[u8]) -> Option<Vec<u8>> {
     let mut masked = text.to_owned();
     let find =
@@ -187,7 +186,7 @@ impl Slow<'_> {
         Some(Some((opcode, after)))
     }
 
-    /// Reads the instruction's access, and returns whether it is listed even without a tag.
+    /// Reads an instruction's access. Returns whether the instruction is listed even without a tag.
     fn access(&mut self, row: &mut Row) -> bool {
         match row.opcode {
             Opcode::Call => return self.transfer(row).is_some(),
@@ -250,7 +249,7 @@ impl Slow<'_> {
         Some(())
     }
 
-    /// Skips a type. Returns its range, and the end of its pointee if it is a pointer.
+    /// Skips a type. Returns its range, and for a typed pointer the end of its pointee.
     #[allow(clippy::type_complexity)]
     fn ty(&mut self) -> Option<(Range<usize>, Option<usize>)> {
         let start = self.at;
@@ -262,8 +261,7 @@ impl Slow<'_> {
             }
             _ => (!self.word().is_empty()).then_some(())?,
         }
-        // The ends of the type, of the type before an address space, and of
-        // the pointee.
+        // The ends of the type, of the type before an address space, and of the pointee.
         let (mut end, mut before_space, mut pointee) = (self.at, None, None);
         loop {
             self.space();

@@ -1,4 +1,4 @@
-//! `Context`, which stores types, and its text form: equality, refused types, hostile texts.
+//! `Context`, which stores types, and the text form of types.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const DEEP: usize = 1_000_000;
 
 const PACKINGS: [Packing; 2] = [Packing::Padded, Packing::Packed];
 
-/// Returns `of` and the types that contain it other than through a pointer, by the definition.
+/// Returns `of`, and the types that contain it, directly or nested, but not through a pointer.
 fn holds(context: &Context, of: Type) -> HashSet<Type> {
     let mut holding = HashSet::from([of]);
     loop {
@@ -33,7 +33,7 @@ fn holds(context: &Context, of: Type) -> HashSet<Type> {
     }
 }
 
-/// A body that contains its own struct is refused, when it is set and when it is read in a text.
+/// A body that contains its own struct is refused, both in `set_body` and in a text.
 #[test]
 fn a_body_is_refused_where_the_struct_is_in_it() {
     let (mut refused, mut refused_texts) = (0, 0);
@@ -289,7 +289,7 @@ fn what_makes_no_type_is_refused() {
     assert!(context.function(i32, &[void]).is_err());
 }
 
-/// Returns the properties of each type as text.
+/// Returns the sizes and encodings of types, and the pairs of equal types, as text.
 fn of_types(context: &Context, types: &[Type]) -> String {
     let layout = DataLayout::default();
     let mut layouts = layout.layouts(context);

@@ -14,7 +14,7 @@ use tbaa_tests::{Rng, setting};
 
 use crate::{EQUALITIES, defined};
 
-/// Returns a random type that refers to structs, some of them opaque.
+/// Returns a random type that may refer to structs, some of them opaque.
 fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {
     let inner = |rng: &mut Rng| part(rng, structs, depth - 1);
     match if depth == 0 { rng.below(4) } else { rng.below(9) } {
@@ -37,7 +37,7 @@ fn module(rng: &mut Rng, structs: usize) -> String {
         .collect();
     for at in 0..structs {
         let mut body = rng.pick(&bodies).clone();
-        // Keeps the pattern, but refers to other structs.
+        // Some pointers point to other structs than in the pattern.
         for one in &mut body {
             if one.starts_with("%s") && rng.one_in(2) {
                 *one = format!("%s{}*", rng.below(structs));
@@ -49,7 +49,7 @@ fn module(rng: &mut Rng, structs: usize) -> String {
     text
 }
 
-/// Computes bisimilarity by its definition: all pairs, without those that differ.
+/// Computes bisimilarity by its definition: starts with all pairs, and removes those that differ.
 fn naive_unfolding(context: &Context) -> Vec<Vec<bool>> {
     let types: Vec<Type> = context.types().collect();
     let count = types.len();
@@ -91,7 +91,7 @@ fn classes_are_what_the_definitions_say() {
     let mut merged = [0, 0];
     for seed in 0..rounds {
         let mut rng = Rng(seed as u64);
-        // The encodings of many structs are longer than the prefix that is compared first.
+        // Encodings of many structs may exceed the prefix that `TypeClasses` compares first.
         let structs = 2 + rng.below(if seed % 8 == 0 { 40 } else { 8 });
         let text = module(&mut rng, structs);
         let context = defined(&text);
@@ -149,8 +149,8 @@ fn names_that_are_canonical() {
     }
 }
 
-/// Chains of structs that unfold alike, and that point to one of two structs now and then, each in
-/// its own order: the structural comparison reaches its limit.
+/// 64 chains of structs unfold alike. Some structs of each chain also point to `%x` or `%y`, in an
+/// order that differs from chain to chain: the structural comparison reaches its limit.
 #[test]
 fn classes_say_that_not_all_was_compared() {
     const APART: usize = 25;
@@ -168,8 +168,8 @@ fn classes_say_that_not_all_was_compared() {
     assert_eq!(exact, [false, true]);
 }
 
-/// Types with a remote difference: a long chain ends in the struct that they also use directly, or
-/// in its copy.
+/// Each compared type points to a chain, and to `%end` or `%copy`, which are equal. The chain ends
+/// with a pointer to one of these two structs.
 #[test]
 fn what_is_shared_far_away_counts() {
     for length in [1, 10, 30, 100, 1000] {

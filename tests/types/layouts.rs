@@ -10,7 +10,7 @@ use tbaa_ir::types::ReadTypes;
 use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::{Rng, setting};
 
-/// Returns data layouts of LLVM 22's targets, and one that no target has, with their names.
+/// Returns names and texts of data layouts: the default, some of LLVM 22, one that no target has.
 fn layouts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = include_str!("../fixtures/types/layouts.txt").lines();
     lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
@@ -107,7 +107,7 @@ fn sizes_alignments_and_offsets_are_llvms() {
         let mut parse = |ty: &String| context.parse_with(&names, ty.as_bytes()).ok();
         let parsed: Vec<Option<Type>> = types.iter().map(&mut parse).collect();
         let mut layouts = layout.layouts(&context);
-        // `Sizes`, which the commands use, gives the same sizes for the types' text.
+        // `Sizes` gives the same sizes for the types' text.
         let module = format!("target datalayout = \"{text}\"\n{definitions}");
         let sizes = Sizes::new(&tbaa_ir::read(module.as_bytes()).unwrap());
         assert_eq!(answers.lines().count(), types.len());

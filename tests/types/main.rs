@@ -10,14 +10,12 @@ use tbaa_ir::types::ReadTypes;
 
 const EQUALITIES: [Equality; 2] = [Equality::Structural, Equality::Unfolding];
 
-/// Returns the types that a text defines.
 fn defined(text: &str) -> Context {
     let mut context = Context::new();
     context.read_definitions(text.as_bytes()).unwrap();
     context
 }
 
-/// Returns the definitions of a context's structs.
 fn definitions(context: &Context) -> String {
     let mut text = String::new();
     context.write_definitions(&mut text).unwrap();

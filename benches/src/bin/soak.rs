@@ -1,5 +1,5 @@
 //! Adds types and tags to an oracle while several threads query published copies of it. Compares
-//! their answers with those of an oracle that is built at the end.
+//! the answers with those of an oracle that is built at the end.
 //!
 //! `cargo run --release -p tbaa-bench --bin soak -- [QUESTIONS [READERS]]`
 

@@ -123,8 +123,8 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
     })
 }
 
-/// Returns for each count in `shapes` (numbers of record types) the mean time in microseconds to
-/// look up a new path to a member. The mean is over the last quarter of the paths.
+/// Returns, for each number of record types in `shapes`, the mean time in microseconds to look up a
+/// new path to a member. The mean is over the last quarter of the paths of that many types.
 fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
     let failed = |error: &dyn std::fmt::Display| error.to_string();
     let options = JitOptions::new().lineage("bench").form(form);

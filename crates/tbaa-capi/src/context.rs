@@ -1,4 +1,4 @@
-//! Contexts: the growing set of types and tags of one program or runtime.
+//! A context: the growing set of types and tags of one program or runtime.
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -40,7 +40,7 @@ pub struct Options {
     pub cplusplus: bool,
 }
 
-/// A snapshot for the program. Its oracle does not change while the program holds it.
+/// A snapshot: an oracle that does not change while the C program holds it.
 pub(crate) struct Snapshot {
     pub(crate) rule: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
@@ -51,14 +51,14 @@ pub(crate) struct Snapshot {
 pub struct Context {
     /// The oracle, which owns the graph. It is in a box because C holds pointers to it.
     live: NonNull<Oracle>,
-    /// The names of the tags and the declared types. Its own graph is empty, except while
-    /// `grow_spec` exchanges it with the oracle's graph.
+    /// The names of the tags and the declared types. The graph in `built` is empty: `grow_spec`
+    /// exchanges it with the oracle's graph for the time of a change.
     built: Built,
     /// The last snapshots, the oldest first.
     pub(crate) snapshots: Vec<Snapshot>,
     /// Publishes to readers; `None` until a reader is made.
     pub(crate) publisher: Option<Publisher>,
-    /// The tags for LLVM; `None` until the program requests metadata or sets its options.
+    /// The tags for LLVM; `None` until the program requests metadata or sets tag options.
     tags: Option<ContextTags>,
     /// True while a function modifies the context, and if such a function has panicked.
     broken: bool,
@@ -92,7 +92,7 @@ impl Context {
         unsafe { self.live.as_mut() }.inner.update(change)
     }
 
-    /// Runs `change` on the graph and its spec, and updates the oracle.
+    /// Runs `change` on `built` with the oracle's graph in it, and updates the oracle.
     pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
         self.tagging().1.grow_spec(change)
     }
@@ -104,7 +104,7 @@ impl Context {
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Runs `change` on the declared types and the graph. Fails if no types are declared.
+    /// Runs `change` on the declared types and the graph. Fails if the spec has no `declare`.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
@@ -216,7 +216,8 @@ pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracl
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
 }
 
-/// Warns once in a process if `path` is in a union and policy clang gives it the tag of `char`.
+/// Warns if policy clang gives the member of a union at `path` the tag of `char`, and the member's
+/// type is not `char`. A process warns at most once.
 pub(crate) fn say_vague(built: &mut Built, path: &str) {
     static SAID: Once = Once::new();
     if !SAID.is_completed()

@@ -61,7 +61,7 @@ impl<T, E: Display> OrStatus<T> for Result<T, E> {
     }
 }
 
-/// Returns the value, or the error that `name` is NULL if there is none.
+/// Returns the value. If there is none, returns the error that `name` is NULL.
 pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T, Error> {
     pointer.ok_or_else(|| Error::argument(format!("{name} is NULL")))
 }

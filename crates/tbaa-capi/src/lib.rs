@@ -3,9 +3,8 @@
 //! cbindgen writes `include/tbaa.h` from this crate; the header's opening comment has the rules
 //! that all functions share. The guide is `docs/embed-c.md`.
 //!
-//! Pointer parameters are references: `Option<&T>` is a C pointer that may be NULL. C callers
-//! promise that it is NULL or valid as a Rust reference is. So only strings, arrays, and handles
-//! that are counted or shared need unsafe code.
+//! A parameter of type `Option<&T>` is a pointer in C. The C caller promises that the pointer is
+//! NULL or valid as a Rust reference is.
 
 #![allow(
     clippy::missing_safety_doc,

@@ -105,7 +105,7 @@ impl Oracle {
         self.inner.graph()
     }
 
-    /// Returns the tag with an id; `None` for 0 or an unknown id. Such a tag may alias everything.
+    /// Returns the tag with an id; `None` for 0 or an unknown id.
     #[inline]
     pub(crate) fn tag(&self, tag: Tag) -> Option<tbaa::TagId> {
         self.graph().tag_at((tag.id as usize).wrapping_sub(1))
@@ -198,7 +198,7 @@ pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     both(write, read) | both(read, write) << 1 | both(write, write) << 2
 }
 
-/// All bits of `tbaa_conflict`.
+/// All bits of `Conflicts`.
 pub(crate) const ANY_CONFLICT: u32 = 7;
 
 /// Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is

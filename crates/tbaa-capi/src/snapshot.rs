@@ -1,4 +1,4 @@
-//! Oracles that do not change, for threads that query while another thread adds types.
+//! Snapshots: oracles that do not change, for threads that query while another thread adds types.
 //!
 //! A snapshot has its own graph and tables, so later additions to the context are not visible in
 //! it. The context keeps the last few snapshots. A snapshot that the program has released may be

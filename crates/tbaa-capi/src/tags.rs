@@ -115,7 +115,7 @@ impl Typed for Declared<'_> {
 }
 
 impl Declared<'_> {
-    /// Runs `change` on the graph and its spec, and updates the oracle.
+    /// Runs `change` on `built` with the oracle's graph in it, and updates the oracle.
     pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
         let Declared { oracle, built } = self;
         oracle.update(|graph| {
@@ -175,14 +175,14 @@ pub(crate) fn tags_of<'c>(
 }
 
 impl ContextTags {
-    /// Stores a JIT's tags in a context, and returns the types.
+    /// Stores the state of a [`Jit`] in `tags`, and returns the types.
     pub(crate) fn of<'c>(jit: Jit<Declared<'c>>, tags: &mut Option<ContextTags>) -> Declared<'c> {
         let (of, tagging) = jit.into_parts();
         *tags = Some(ContextTags { tagging: Some(tagging), given: HashMap::new() });
         of
     }
 
-    /// Runs the request `ask` on the JIT. If `ask` panics, later requests fail.
+    /// Runs the request `ask` on a [`Jit`]. If `ask` panics, later requests fail.
     pub(crate) fn ask<'c, R>(
         &mut self,
         of: Declared<'c>,

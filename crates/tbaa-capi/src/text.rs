@@ -39,7 +39,7 @@ impl Str {
     }
 }
 
-/// Returns the array at a pointer, which may be NULL if it has no elements.
+/// Returns the `count` elements at `data`, which may be NULL if `count` is 0.
 ///
 /// # Safety
 ///

@@ -20,7 +20,7 @@ fn shared(more: &[&str]) -> Vec<String> {
     flags
 }
 
-/// Like `shared`, but with the static library.
+/// Returns the compiler's arguments for the static library.
 fn with_static_library() -> Vec<String> {
     let mut found = flags(&["--cflags"]);
     found.push(prefix().join("lib/libtbaa.a").display().to_string());
@@ -77,8 +77,7 @@ fn programs_run_under_sanitizers() {
     let arguments = shared(&["-fsanitize=thread"]);
     let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
     // The library is not instrumented, so the sanitizer cannot see how the library counts a
-    // snapshot's holders. Reports on calls from the library are suppressed. The compiler checks
-    // that all that the library shares between threads is `Sync`.
+    // snapshot's holders. Reports on calls from the library are suppressed.
     let suppressions = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsan.supp");
     fs::write(&suppressions, "called_from_lib:libtbaa\n").unwrap();
     let options = format!("halt_on_error=1 suppressions={}", suppressions.display());
@@ -132,7 +131,7 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     arguments.push("-fno-rtti".to_owned());
     let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
     assert_eq!(output(&program), expected("metadata"));
-    // Compiles and runs a program that uses the C++ header, without exceptions.
+    // The C++ header must also work without exceptions.
     arguments.push("-fno-exceptions".to_owned());
     for compiler in ["g++", "clang++-22"] {
         let program = compile(compiler, &source("header.cpp"), &arguments, "header");
@@ -152,7 +151,7 @@ fn cmake_finds_the_package() {
         let program = build.join(program);
         expect(&program, &output(&program));
     }
-    // If the module exported functions of libtbaa, the linker could not remove the unused ones.
+    // If a shared library exported libtbaa's functions, the linker could not remove unused ones.
     let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
     assert!(symbols.contains("main") && !symbols.contains("tbaa_"), "{symbols}");
 }
@@ -224,7 +223,7 @@ fn the_library_exports_what_the_header_declares_and_no_more() {
     }
     let size = fs::metadata(&library).unwrap().len();
     println!("libtbaa.so: {size} bytes");
-    // This build is not optimised; a release build is less than half as large.
+    // The limit allows for a build that is not optimised.
     assert!(size < 16 << 20, "libtbaa.so has {size} bytes: what got in?");
 }
 

@@ -11,9 +11,9 @@ use tbaa_types::{Type, TypeKind};
 pub enum CharOrigin {
     /// A `char` in the source: the access is to an `i8` or a vector of `i8`.
     Char,
-    /// A member of a union, with the name of the union's LLVM type, as in `%union.u`.
+    /// A member of a union, with the name of the union's LLVM type, such as `%union.u`.
     Union(String),
-    /// A copy: a value that is loaded as `char`, and only used by one store as `char`.
+    /// A copy: a value that is loaded as `char`, and whose only use is a store as `char`.
     Copy,
     /// A vector type that may alias everything, such as `__m128i`.
     Vector,
@@ -155,7 +155,8 @@ fn copied<'f>(function: &'f Function<'_>, value: Value) -> Option<&'f Inst> {
     (function.stored(store) == Some(value)).then_some(store)
 }
 
-/// Returns whether a store changes bits of a loaded word, or only masks and shifts use a load.
+/// Returns whether `inst` is a store that changes bits of a loaded word, or a load that only masks
+/// and shifts use.
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
 fn is_bit_field(function: &Function<'_>, inst: &Inst) -> bool {
     let masks = |inst: &Inst| {

@@ -1,4 +1,4 @@
-//! Repairs one kind of bad node in a copy of the module, so that bad nodes hide no other findings.
+//! Sorts the fields of types in a copy of the module, because unsorted fields hide other findings.
 
 use std::ops::Range;
 
@@ -35,9 +35,8 @@ pub(crate) fn run(module: &Module<'_>, run: impl Fn(&Subject) -> Findings) -> Fi
 }
 
 impl Repaired {
-    /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if there
-    /// are none. LLVM's verifier rejects every tag that goes through such a type, so in the
-    /// original module rule `llvm` answers only `MayAlias` for the tag.
+    /// Sorts the fields of types that break [`Rule::FieldOrder`] and no other rule; `None` if no
+    /// type is repaired. LLVM's verifier rejects every tag that goes through such a type.
     fn of(subject: &Subject) -> Option<Repaired> {
         let text = subject.module?.text();
         let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());

@@ -49,7 +49,7 @@ impl<'a> Subject<'a> {
     /// Returns the name of a node: `!8`, the name of a type if there is no text, or else the
     /// node's operands.
     pub(crate) fn name(&self, node: NodeId) -> String {
-        // Nodes among the operands are shown by number or name only.
+        // A node among the operands is shown without its own operands.
         let inner = |node| {
             let name = self.number(node).or_else(|| self.quoted_name(node));
             name.unwrap_or_else(|| "!{...}".to_owned())
@@ -99,8 +99,8 @@ impl<'a> Subject<'a> {
         shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
-    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text the
-    /// name is already complete.
+    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text,
+    /// returns the name alone.
     pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
         match self.module {
             Some(_) => format!("{}, {},", self.tag_name(tag), self.tag_meaning(tag)),

@@ -20,7 +20,7 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
-/// Reads the database in a folder, or the given file.
+/// Reads a database. `build` is the file, or the folder that contains it.
 fn read(build: &Path) -> Result<Vec<Entry>> {
     let in_folder = build.join("compile_commands.json");
     let path = if build.is_dir() { &in_folder } else { build };

@@ -131,7 +131,7 @@ impl<'a> Origin<'a> {
         let mut flags: Vec<OsString> = Vec::new();
         if let Some(build) = self.build {
             let (directory, of_build) = compile_commands::of(build, &path)?;
-            // Run clang in the build's folder. Hide warnings, which the build has shown already.
+            // Run clang where the build ran it. Hide warnings, which the build has shown already.
             path = path.canonicalize().unwrap_or(path);
             command.current_dir(directory);
             flags.extend(of_build.into_iter().map(OsString::from));
@@ -156,7 +156,6 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Returns whether a file has the extension of a C or C++ source.
 pub(crate) fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| matches!(extension, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))

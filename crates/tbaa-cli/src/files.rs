@@ -1,4 +1,4 @@
-//! Reads files and standard input, up to 4 GiB: one byte more than the module reader accepts.
+//! Reads files and standard input.
 
 use std::fs;
 use std::io::{self, Read};

@@ -16,7 +16,7 @@ use crate::report::{Context, Failure, Result, bail, note};
 /// The number of names that a message lists. The rest are only counted.
 const SHOWN: usize = 8;
 
-/// An access that a name means: a tag, or an instruction with or without a tag.
+/// What a name means: a tag, or an instruction with or without a tag.
 #[derive(Clone, Copy)]
 pub(crate) struct Found {
     pub(crate) tag: Option<TagId>,
@@ -64,7 +64,7 @@ impl Input {
         }
     }
 
-    /// Finds a tag by a spec's name, by a path, or by the number in `tbaa dump`.
+    /// Finds a tag by its name in the spec, by a path, or by its number in `tbaa dump`.
     fn of_spec(&mut self, name: &str, numbering: &Numbering) -> Result<Vec<Found>> {
         let Content::Spec(built, _) = &mut self.content else { unreachable!("it is a spec") };
         let number = name.strip_prefix('!').and_then(|digits| digits.parse().ok());
@@ -247,8 +247,8 @@ impl Input {
         }
     }
 
-    /// Finds a function by its LLVM name without quotes, or by its name in the source. The
-    /// parameters may be omitted if the name is unique without them.
+    /// Finds a function by its LLVM name, or by its name in the source. The latter may omit the
+    /// parameters if it is unique without them.
     pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32> {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
@@ -390,7 +390,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     output::listed(names, SHOWN, ", ", " and ")
 }
 
-/// Returns a sentence on the tags that could have been meant.
+/// Returns a clause that lists the module's tags.
 fn known_tags(module: &Module<'_>) -> String {
     let tags = listed_tags(module);
     if tags.is_empty() {

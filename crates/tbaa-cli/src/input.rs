@@ -27,7 +27,7 @@ pub(crate) struct RulesArg {
 pub(crate) struct Input {
     pub(crate) file: String,
     pub(crate) content: Content,
-    /// Tags that the user named by a path because the spec gives them no name.
+    /// Tags of the spec that the user named, each with the name that the user wrote.
     pub(crate) asked: Vec<(TagId, String)>,
     is_compiled: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Input {
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Content {
     Module(Module<'static>),
-    /// A spec, built, with its text.
+    /// A built spec, and its text.
     Spec(Built, Vec<u8>),
 }
 
@@ -148,8 +148,8 @@ impl Input {
         })
     }
 
-    /// Returns the tags for commands on all pairs, with names: for a spec the tag of each name, for
-    /// a module the attached tags in order of first use or, if there are none, all tags.
+    /// Returns the tags for commands on all pairs, with their names: for a spec the named tags, and
+    /// for a module those of [`listed_tags`].
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         match &self.content {
             Content::Spec(built, _) => {
@@ -161,7 +161,7 @@ impl Input {
         }
     }
 
-    /// Returns a tag's label: `!8`, its operands if it has no number, or its name in a spec.
+    /// Returns a tag's label: `!8`, or else its operands; for a spec its name, or else its meaning.
     pub(crate) fn label(&self, tag: TagId) -> String {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
@@ -175,7 +175,7 @@ impl Input {
         }
     }
 
-    /// Returns an object that describes tags. It scans the text for debug information on first use.
+    /// Returns an object that describes tags.
     pub(crate) fn names(&self) -> Names<'_> {
         match &self.content {
             Content::Module(module) => Names::of_module(module),
@@ -256,7 +256,7 @@ impl Input {
         Some(path.split('.').next().filter(|_| unnamed).unwrap_or(path).to_owned())
     }
 
-    /// Returns a field's name in the spec; `None` if unknown, or if types with this name disagree.
+    /// Returns a field's name in the spec; `None` if unknown, or if types named `ty` disagree.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
         let Content::Spec(built, _) = &self.content else { return None };
         let named = built.spec().types.iter().filter_map(|decl| match decl {
@@ -369,7 +369,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>)> {
     Ok((file, text))
 }
 
-/// Returns whether a text is a spec: by its extension, or on standard input by its first line.
+/// Returns whether an input is a spec: by its extension, or on standard input by its beginning.
 fn is_spec(path: &Path, text: &[u8]) -> bool {
     if path.as_os_str() != "-" {
         return path.extension().is_some_and(|extension| extension == "ron");
@@ -381,7 +381,7 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
     })
 }
 
-/// Sets each node's role by the form of its operands. Returns the number of tags.
+/// Marks nodes as tags, types or copies by the form of their operands. Returns the number of tags.
 fn guess_roles(module: &mut Module<'_>) -> usize {
     let nodes = module.graph().nodes();
     let mut roles: Vec<_> = nodes.map(|node| (node, Form::of(module.graph(), node))).collect();

@@ -27,7 +27,7 @@ pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// Writes JSON. Escapes hidden characters except line feeds: in JSON they only occur in strings.
+/// Writes JSON. Keeps line feeds, and escapes other hidden characters, which are all in strings.
 pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
     let must_be_escaped = |c| c != '\n' && is_hidden(c);
     for part in json.split_inclusive(must_be_escaped) {
@@ -40,7 +40,7 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Calls `work` for each input. Returns the last failure of an unusable input, reports the others.
+/// Calls `work` for each input. Reports failures, but returns the last. Stops if output fails.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,
@@ -91,7 +91,6 @@ pub(crate) fn listed(
     if more == 0 { shown } else { format!("{shown}{last}{more} more") }
 }
 
-/// Returns the letter of an answer in a matrix: `M` for MayAlias, `N` for NoAlias.
 pub(crate) fn letter(may_alias: bool) -> u8 {
     if may_alias { b'M' } else { b'N' }
 }

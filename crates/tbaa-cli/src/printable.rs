@@ -5,7 +5,7 @@ use std::path::Path;
 use tbaa::types::demangle::{demangled_function, folded};
 
 /// Returns bytes as printable text. A tab becomes a space, other hidden characters become escapes
-/// such as `\n` or `\u{202e}`, and a byte that is not UTF-8 becomes `\xFF`.
+/// such as `\n` or `\u{202e}`, and a byte that is not UTF-8 becomes an escape such as `\xFF`.
 pub(crate) fn printable(bytes: impl AsRef<[u8]>) -> String {
     let mut text = String::new();
     for chunk in bytes.as_ref().utf8_chunks() {
@@ -49,7 +49,7 @@ pub(crate) fn function_name(name: &[u8]) -> String {
     demangled_function(name).map_or_else(|| llvm_name(name), |source| printable(folded(source)))
 }
 
-/// Returns a name as LLVM writes it after `@`: plain if possible, or quoted with `\xx` for bytes.
+/// Returns a name as LLVM writes it after `@`: plain if possible, or quoted with escapes `\xx`.
 pub(crate) fn llvm_name(name: &[u8]) -> String {
     let mut out = String::new();
     tbaa_lex::source::name(name, &mut out);

@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         writeln!(out, "{}\n", Renderer::styled().render(&[group]))
     }
 
-    /// Groups labels whose lines are at most [`GAP`] apart. The primary label's group comes first.
+    /// Groups labels: neighbours are at most [`GAP`] lines apart. The primary label's group leads.
     fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));

@@ -58,7 +58,7 @@ impl Failure {
     }
 }
 
-/// Adds a description of the work that failed to an error.
+/// Adds to an error a description of the work that failed.
 pub(crate) trait Context<T> {
     /// Returns the value, or the failure `what: cause`.
     fn context(self, what: impl Display) -> Result<T>;
@@ -96,7 +96,6 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     Ok(())
 }
 
-/// Returns `file:line:column`.
 pub(crate) fn place(file: &str, (line, column): (usize, usize)) -> String {
     format!("{}:{line}:{column}", printable(file))
 }
@@ -108,7 +107,6 @@ const ERROR: Level = ("error", AnsiColor::Red);
 const WARNING: Level = ("warning", AnsiColor::Yellow);
 const NOTE: Level = ("note", AnsiColor::Cyan);
 
-/// A message on standard error.
 pub(crate) enum Message {
     /// One line, printed after its place if it has one.
     Plain { place: Option<String>, text: String },

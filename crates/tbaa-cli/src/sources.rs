@@ -39,12 +39,11 @@ impl Sources {
         Sources { short, lines: RefCell::default() }
     }
 
-    /// Returns the last part of a file's name, if it is unique in the module, otherwise the path.
+    /// Returns the last part of a file's path if it is unique in the module, otherwise the path.
     pub(crate) fn name(&self, at: &Location) -> String {
         self.short.get(&at.file).cloned().unwrap_or_else(|| printable(&at.file))
     }
 
-    /// Returns a place such as `f.c:14`.
     pub(crate) fn place(&self, at: &Location) -> String {
         format!("{}:{}", self.name(at), at.line)
     }
@@ -67,7 +66,6 @@ impl Sources {
     }
 }
 
-/// Returns the printable lines of a text.
 fn lines(text: &[u8]) -> Vec<String> {
     let line = |line: &[u8]| {
         let spaced = line.trim_ascii_end().split(|&byte| byte == b'\t');

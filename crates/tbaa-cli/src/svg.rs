@@ -29,7 +29,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Returns a name shortened to at most `most` characters.
+/// Returns a name as printable text of at most `most` characters. `most` must not be 0.
 pub(crate) fn cut(name: &str, most: usize) -> String {
     let name = printable(name);
     if name.chars().nth(most).is_none() {
@@ -61,7 +61,7 @@ pub(crate) fn write_head(
     out: &mut dyn Write,
 ) -> Result<()> {
     let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    // A character of a proportional font at 12 pixels is less than 7 pixels wide.
+    // Assume that a character of the proportional font at 12 pixels is 7 pixels wide.
     let width = width.max(longest * 7 + 32).max(title.chars().count() * 7 + 32);
     let title = escape(title);
     writeln!(

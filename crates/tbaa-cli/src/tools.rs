@@ -49,13 +49,12 @@ pub(crate) fn version(mut program: Command) -> u32 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Returns whether a program of this name is on the path.
 pub(crate) fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// Returns the command that a variable names. It may have arguments: `ccache clang-22`.
+/// Returns the command in a variable's value, which may have arguments: `ccache clang-22`.
 pub(crate) fn command_of(named: &OsStr) -> Command {
     let words = named.to_str().filter(|_| !Path::new(named).is_file()).and_then(shlex::split);
     let mut words = words.unwrap_or_default().into_iter();

@@ -63,9 +63,9 @@ pub(crate) fn type_name(names: &Names<'_>, ty: TypeId) -> String {
     printable(names.ty(ty))
 }
 
-/// Returns the types that LLVM visits from a type at an offset. From an aggregate it goes into the
-/// last field that starts at or before the offset, and from a scalar to its parent. A cyclic path
-/// is cut after one type more than there are nodes.
+/// Returns the types that LLVM visits from a type at an offset. From an aggregate, LLVM goes into
+/// the last field that starts at or before the offset, and from a scalar to its parent. A cyclic
+/// path is cut after one type more than there are nodes.
 pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     let (mut places, mut at) = (Vec::new(), Some((base, offset)));
     while let Some((ty, offset)) = at
@@ -110,7 +110,8 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the steps of all paths from a tag's base to its access type; none above `STATES` states.
+/// Returns the steps of all paths from a tag's base to its access type. Above `STATES` states,
+/// returns none.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);

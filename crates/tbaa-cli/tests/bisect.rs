@@ -51,7 +51,7 @@ fn planted_miscompiles_are_found() {
         let text = fs::read_to_string(&file).unwrap();
         let guilty = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("; guilty"));
         let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
-        // The module names no target. Then `opt` uses no vector instructions, but clang does.
+        // No module names a target. Then `opt` uses no vector instructions, but clang does.
         let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
         let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let report = stdout(&out);
@@ -172,7 +172,6 @@ fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
     assert!(within_5_seconds(is_dead), "process {pid} was left");
 }
 
-/// Waits at most 5 seconds until `done` returns true.
 #[cfg(target_os = "linux")]
 fn within_5_seconds(done: impl Fn() -> bool) -> bool {
     (0..500).any(|_| {

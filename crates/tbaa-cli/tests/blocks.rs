@@ -1,5 +1,5 @@
-//! Tests `tbaa blocks`, which lists the stores and calls that keep LLVM from removing a load. With
-//! `--prove`, it asks LLVM whether each such load goes once these accesses touch other memory.
+//! Tests `tbaa blocks`, which lists the stores and calls that keep LLVM from removing a load.
+//! `--prove` asks LLVM whether it would remove the load if they touched other memory.
 
 mod tools;
 
@@ -22,7 +22,7 @@ fn prove(file: &Path, sample: usize) -> Value {
     serde_json::from_str(&printed(tbaa.arg(sample.to_string()))).unwrap()
 }
 
-/// Compiles Lua's files whose names without extension `is_wanted` accepts, and links the modules.
+/// Compiles the files of Lua that `is_wanted` accepts by name without extension, and links them.
 fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     let (folder, mut files) = (tools::folder(&format!("blocks/{name}")), Vec::new());
     for source in lua::sources("lua-5.4.9") {
@@ -40,10 +40,10 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns precision and recall. Precision: the share of the listed loads in the sample that LLVM
-/// removes or hoists once the listed accesses touch other memory. Recall: the share of the loads
-/// that go once all accesses to other addresses touch other memory, for which the listed accesses
-/// suffice.
+/// Returns precision and recall. A load goes if LLVM removes or hoists it. Precision: the share of
+/// the sampled loads that go once their listed blockers touch other memory. Recall: among the loads
+/// that go once all accesses to other addresses touch other memory, the share of those that also go
+/// if only their listed blockers do.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))
@@ -58,7 +58,7 @@ fn of_luas_tables_and_strings_what_is_blamed_is_to_blame() {
     eprintln!("{figures}");
     let (precision, recall) = shares(figures);
     assert!(figures["asked"].as_u64().unwrap() >= 30, "{figures}");
-    // LLVM may only move a load to some paths of its loop. Such a load does not count as removed.
+    // LLVM may move a load to some paths of its loop. Such a load does not count as removed.
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
@@ -73,8 +73,8 @@ fn of_lua_what_is_blamed_is_to_blame() {
     assert!(precision >= 0.7 && recall >= 0.6, "{figures}");
 }
 
-/// Returns the names of the loads that `program`, a build of `tbaa`, lists as blocked: all, and
-/// those of which no blocker accesses the loaded bytes, is atomic or a fence, or may not return.
+/// Returns the names of the blocked loads that `program`, a build of `tbaa`, lists: all, and those
+/// without a blocker whose cause `stays` accepts. Leaves out stores, which could sink.
 fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     let output =
         Command::new(program).args(["blocks", file, "--all", "--format", "json"]).output().unwrap();

@@ -173,7 +173,7 @@ fn program(rng: &mut Rng, lie: bool) -> String {
             }
         };
         steps(rng, &mut text, &mut value, &mut at);
-        // Add two branches that may have the same accesses, so that LLVM merges them.
+        // Add two branches that may have the same accesses, so that LLVM may merge them.
         text += &format!(
             "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:\n"
         );

@@ -165,7 +165,7 @@ fn json_reads_back_as_the_findings() {
     }
 }
 
-/// Checks the properties of SARIF 2.1.0 that programs which read the format rely on.
+/// Checks properties that readers of SARIF 2.1.0 rely on.
 #[test]
 fn sarif_is_what_its_schema_wants() {
     for (args, least) in [

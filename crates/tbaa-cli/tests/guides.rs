@@ -47,8 +47,7 @@ fn scratch(page: &Path) -> PathBuf {
 
 /// Runs a command in a folder, and returns its output as a terminal would show it.
 fn run(command: &str, folder: &Path) -> String {
-    // In a pipeline, the order of the two output streams may vary, so only standard output is
-    // shown.
+    // In a pipeline, the order of the two output streams may vary: show only standard output.
     let all = if command.contains('|') { "" } else { "exec 2>&1\n" };
     let mut shell = tools::shell(&format!("{all}{command}"));
     let output = shell.current_dir(folder).env("NO_COLOR", "1").output().unwrap();
@@ -87,7 +86,7 @@ fn write_file(block: &str, folder: &Path) {
 }
 
 /// Runs a session's commands, and checks their output. Returns the session. With
-/// `TBAA_GUIDES=overwrite`, it has the present outputs in place of those without `...`.
+/// `TBAA_GUIDES=overwrite`, the present outputs replace those without `...` in the returned text.
 fn follow(session: &str, folder: &Path, page: &str) -> String {
     let overwrite = std::env::var("TBAA_GUIDES").is_ok_and(|value| value == "overwrite");
     let mut now = String::new();

@@ -81,7 +81,7 @@ struct Program {
     modules: [String; 2],
     /// For each address, the class sets of the accesses to it in the source.
     places: Vec<Vec<Set>>,
-    /// The addresses that both branches of an `if` access, with the classes in each branch.
+    /// The addresses that the branches of an `if` access by different classes, with these classes.
     twins: BTreeMap<usize, [Set; 2]>,
     /// The number of the scope list of each class set.
     lists: BTreeMap<Set, usize>,
@@ -121,7 +121,6 @@ impl Writer<'_, '_> {
         self.program.places.len() - 1
     }
 
-    /// Writes a load or store of an address.
     fn access(&mut self, place: usize, set: &Set, store: Option<&str>) {
         self.program.places[place].push(set.clone());
         let list = self.list(set);
@@ -400,7 +399,7 @@ struct Counts {
 
 impl Program {
     /// Checks that each access has no classes, or at least those of one source access to the same
-    /// address. If both branches of an `if` access the address, the classes of both must remain.
+    /// address. If both branches of an `if` access it, checks that each branch has such an access.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],

@@ -39,7 +39,6 @@ fn optimised(module: &str) -> String {
     run("opt-22", &["-O2", "-S", "-load-pass-plugin", &tools::plugin(), module])
 }
 
-/// Returns the number of loads in a function of a module.
 fn loads(module: &str, function: &str) -> usize {
     let start = module.find(&format!("@{function}(")).expect("the function is there");
     let body = &module[start..];
@@ -197,8 +196,8 @@ fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
     compare_asked(name, runs.tags().unwrap())
 }
 
-/// Compares the answers for each pair of tags in the plugin's log `asked`. Returns the numbers of
-/// pairs, of queries, and of queries with the answer NoAlias.
+/// Compares LLVM's answers in the plugin's log `asked` with those of [`Oracle`]. Returns the
+/// numbers of pairs, of queries, and of queries with the answer NoAlias.
 fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     let asked = String::from_utf8(asked).unwrap();
     let mut module = tbaa_ir::read(asked.as_bytes()).unwrap();

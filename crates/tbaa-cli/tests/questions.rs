@@ -1,17 +1,18 @@
-//! Tests the answers to questions that people asked, each with a program in `tests/questions`, and
-//! the advice of `tbaa blocks`, which is checked by compiling with clang.
+//! Checks the programs in `tests/questions`, as their first comment lines require.
 //!
-//! A program begins with comment lines of keys and values. `Title` says what is tested. A real
-//! question also has `Asked`, `Source` and `Answer`, and a row in the table of `docs/symptoms.md`;
-//! `Needs` says what is missing if there is no answer yet. `$` is a command. It runs in the
-//! program's folder, with `FILE` for the program's name and `$OUT` for a folder for output. `says`
-//! and `never` are texts that the output must or must not contain; `exit` is the exit status, by
-//! default 0. Other keys have two flags, `A > B`: at clang's -O2, a number must be smaller with B.
-//! `loads` is the number of loads and `looped` that of loads and stores in loops, in function `f`
-//! or else the first one. `scalar` is 1 if no loop of `f` has vector instructions; `checks` is the
-//! number of run-time checks before such loops.
+//! A program begins with comment lines `KEY: VALUE`. `Title` says what is tested. A question that
+//! somebody asked also has `Asked`, `Source` and `Answer`, and a row in `docs/symptoms.md`; `Needs`
+//! says what is missing for an answer. A line `$ COMMAND` is a shell command. It runs in the
+//! program's folder; `FILE` stands for the program's name, `$OUT` for a folder for output. `says`
+//! and `never` are texts that the command's output must or must not contain. `exit` is the
+//! command's exit status, by default 0.
 //!
-//! `TBAA_SYMPTOMS=overwrite` rewrites the table.
+//! The value of `loads`, `looped`, `scalar` or `checks` is `A > B`, two lists of clang's flags. At
+//! -O2, the key's number must be smaller with B than with A. `loads` counts loads, and `looped`
+//! counts loads and stores in loops, both in `f` or, without `f`, in the first function. `scalar`
+//! is 1 if no loop of `f` is vectorised. `checks` counts run-time checks before vectorised loops.
+//!
+//! `TBAA_SYMPTOMS=overwrite` rewrites the tables in `docs/symptoms.md`.
 
 mod tools;
 
@@ -22,7 +23,7 @@ use std::process::{Command, Output};
 
 use tbaa_ir::Opcode;
 
-/// A program, with the keys and values of its comment lines.
+/// A program, with the keys and values of its first comment lines.
 struct Question {
     file: PathBuf,
     lines: Vec<(String, String)>,
@@ -107,7 +108,7 @@ impl Question {
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
     }
 
-    /// Returns the number for the key `scalar` or `checks`, right after LLVM's loop vectoriser.
+    /// Returns the number for `scalar` or `checks`, from the output of LLVM's loop vectoriser.
     fn vectors(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         let flags = "-O2 -w -S -emit-llvm -o /dev/null -fno-discard-value-names \
@@ -125,8 +126,7 @@ impl Question {
         }
     }
 
-    /// Returns the number for `loads` or `looped`, without unrolling and vectorising, which copy
-    /// loads.
+    /// Returns the number for `loads` or `looped`. Unrolling and vectorising would copy loads.
     fn count(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
@@ -198,7 +198,7 @@ fn page() -> PathBuf {
     tools::path("../../docs/symptoms.md")
 }
 
-/// The tables of `docs/symptoms.md` list the questions in the order of the files: one table for
+/// `docs/symptoms.md` lists the questions with `Asked` in the order of the files: one table for
 /// `blocks`, one for `run`, and one for all other commands.
 #[test]
 fn the_page_lists_the_questions() {

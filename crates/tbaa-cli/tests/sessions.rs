@@ -1,9 +1,11 @@
-//! Runs the sessions in `tests/fixtures/command`: `tbaa` commands in a shell.
+//! Runs sessions: lines with `tbaa` commands in a shell. Each case in a file of
+//! `tests/fixtures/command` is a session.
 //!
-//! `sh` runs each line of a case in the case's own folder. The expected result follows the line:
-//! standard output, each line of standard error after a `!`, and the status if it is not 0. The
-//! next parts of a case are files; the first line of each is its name. `$INPUTS` is `tests/inputs`.
-//! In the expected result, `$INPUTS` and `$PWD` stand for this path and for the case's folder.
+//! The first part of a case has the lines, which `sh` runs in the case's own folder. Other parts
+//! are files in this folder; the first line of each part is the file's name. The expected result
+//! has, for each line: the line after `$`, its standard output, each line of its standard error
+//! after `!`, and its status if it fails. `$INPUTS` is this package's `tests/inputs`, and `$PWD` is
+//! the case's folder.
 
 #![cfg(unix)]
 

@@ -15,11 +15,11 @@ use crate::memory::{Memory, is_fence, own_size};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Two accesses that may alias are in two regions. One stores, and neither is atomic. Cranelift
-    /// assumes NoAlias.
+    /// Two accesses that may alias are in two regions. At least one stores, and neither is atomic.
+    /// Cranelift assumes NoAlias.
     Parted,
-    /// An access without a region may alias a store in a region that comes before it. Cranelift
-    /// ignores the store at this access.
+    /// An access without a region may alias an earlier store in a region, with no fence between
+    /// them. Cranelift ignores the store at this access.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
@@ -35,8 +35,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns whether the function may be miscompiled. Findings of the other rules only cost
-    /// speed, or may be harmless for a reason that types cannot express.
+    /// Returns whether a finding of this rule is an error: the function may be miscompiled.
     pub fn is_error(self) -> bool {
         matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
     }
@@ -70,12 +69,12 @@ impl Rule {
 pub enum Why {
     /// No tag was recorded for the instruction.
     NoTag,
-    /// The tag is not in the oracle's graph, but in another graph or a later version of this one.
+    /// The oracle's graph does not contain the tag.
     UnknownTag,
     /// The tag does not apply to an access of this size, or the size is unknown.
     Wide,
-    /// The tag may alias accesses in several regions, or its region would merge regions. Or the
-    /// access is a store whose value a load without a region may read.
+    /// Any other reason. For example, the access may alias accesses in several regions, or it is a
+    /// store whose value a load without a region may read.
     Vague,
 }
 
@@ -125,14 +124,13 @@ impl fmt::Display for Finding {
 /// Compares the alias regions of a function, wherever they come from, with the oracle's answers for
 /// its tags.
 ///
-/// Errors come first, then warnings, each in the order of the code. Accesses with the same tag,
-/// size, kind, atomicity and region form a group. Two groups that [`Rule::Parted`] or
-/// [`Rule::PartedSafely`] applies to give one finding, for their first accesses.
+/// Errors come first, then warnings, both in the order of the code. For [`Rule::Parted`] and
+/// [`Rule::PartedSafely`], accesses with the same tag, size, kind, atomicity and region form a
+/// group: two groups have at most one finding, for the first access of each.
 ///
 /// Call this function before Cranelift optimises `func` or inlines calls. Inlined instructions have
-/// no tags, or those of other instructions with the same numbers, so correct code would have
-/// findings. An access without a tag may touch any memory. A wrong tag cannot be detected: if a
-/// global is imported twice with two types, its accesses count as separate memory.
+/// no tags in `tags`, so correct code would have findings. An access without a tag may touch any
+/// memory. A wrong tag is not detected.
 ///
 /// Cranelift: `alias_analysis.rs` relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
 #[must_use]

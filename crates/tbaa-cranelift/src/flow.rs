@@ -3,8 +3,8 @@
 //! Cranelift remembers the last store in each region, and the last fence: an instruction at which
 //! it forgets all regions. At an access without a region, it only uses the last fence
 //! (`LastStores::get_last_store`), so it misses later stores in regions. It may then replace a load
-//! by an older value, remove a store of an older value as redundant, or remove a store in a region
-//! that a load without a region reads. A fence before the access prevents all three.
+//! by an older value, remove a store of an older value as redundant, or remove a store although a
+//! load without a region reads the stored value. A fence before the access prevents all three.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, VecDeque};
@@ -16,13 +16,13 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// For each number of a store's [`Access`]: the position of such a store in the code, and its
-/// instruction. The store is in a region, and no fence follows it.
+/// For each different [`Access`] of the stores in regions: a store that no fence follows, as its
+/// position in the code and its instruction.
 type Since = Vec<Option<(usize, Inst)>>;
 
-/// Finds the accesses without a region that may alias a store in a region, if some path from the
-/// store to the access has no fence. Returns each with one such store, in the order of the code.
-/// Assumes a fence before each returned access, for the rest of its block.
+/// Finds accesses without a region that may alias a store in a region, if some path from the store
+/// to the access has no fence. Returns each with one such store, in the order of the code. Leaves
+/// out `readonly` loads and atomic loads. Treats each returned access as a fence in its block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,

@@ -71,10 +71,10 @@ impl Memory {
     }
 }
 
-/// Returns an access without its kind, and without its size if the tag's size covers it.
+/// Returns an access without its kind, and without its size if the tag's size covers that size.
 ///
-/// Rule `llvm` ignores sizes: the size is dropped, and so is a tag whose size is smaller. A tag of
-/// another graph is dropped, too.
+/// By rule `llvm`, drops any size, and the tag if the tag's size does not cover the access's size.
+/// Drops a tag of another graph by every rule.
 pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
         return Access::default();
@@ -90,7 +90,7 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// Returns the size in an access's tag, in bytes; `None` for another graph's tag or without a size.
+/// Returns the size in an access's tag, in bytes, if the oracle's graph has the tag, with a size.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
     oracle.graph().tag(tag).ok()?.size?.bytes()

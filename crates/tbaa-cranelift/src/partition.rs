@@ -1,25 +1,24 @@
 //! Chooses the accesses that share an alias region.
 //!
-//! Regions are disjoint, but "may alias" is not transitive: a word may alias an integer and a
-//! float, which do not alias. Accesses that may alias share a region, so regions are connected
-//! components. One access to a `char` can connect all others, so it may be left without a region.
+//! Accesses in two regions must not alias, so regions are connected components of the relation "may
+//! alias". One access to a `char` can connect all others, so it may be left without a region.
 //!
-//! A choice says which [`Node`]s have no region. The best choice has the highest [`Score`]. All
-//! choices are tried only for few nodes. Otherwise, one greedy search takes the nodes with the most
-//! neighbours out of their regions; another adds nodes whose neighbours load and store least.
+//! A choice says which [`Node`]s have no region; [`Score`] rates it. Nodes that may alias are
+//! *neighbours*. For few nodes, all choices are tried. For more, the better result of two greedy
+//! searches is used: `try_vaguest` and `try_upwards`.
 //!
-//! Cranelift's analysis takes time for each region, so their number is limited. Each component
-//! above the limit joins the region with which it has the fewest load-store pairs: a load in one,
-//! and a store in the other.
+//! Cranelift's analysis takes time for each region, so the number of regions is limited. Further
+//! components join the region with which they have the fewest load-store pairs: a load in one, and
+//! a store in the other.
 
-/// The largest number of nodes for which all choices are tried.
+/// The largest number of nodes to choose from for which all choices are tried.
 const MAX_EXACT: usize = 8;
 /// The largest number of nodes that `try_vaguest` takes out of regions.
 const MAX_STEPS: usize = 64;
-/// The number of nodes that each step of `try_vaguest` compares.
+/// The largest number of nodes that a step of `try_vaguest` compares.
 const CANDIDATES: usize = 8;
 
-/// A set of accesses that may alias the same others, or all accesses of an earlier region.
+/// New accesses that may alias the same accesses, or all accesses of a region from an earlier call.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// The number of loads in the node.
@@ -31,11 +30,10 @@ pub(crate) struct Node {
     pub(crate) given: Option<u32>,
 }
 
-/// The score of a choice. The first number is that of load-store pairs in different regions. Each
-/// load that needs a sequence point lowers it by the number of loads in regions. The second number
-/// is that of ordered pairs of accesses in different regions.
-///
-/// The second number decides if the first numbers are equal, as in a function without stores.
+/// The score of a choice. The first number counts load-store pairs in different regions. Each load
+/// that needs a sequence point lowers this number by the number of loads in regions. The second
+/// number counts ordered pairs of accesses in different regions; it decides between equal first
+/// numbers.
 type Score = (i128, i128);
 
 /// Nodes, and which of them may alias each other.
@@ -46,7 +44,7 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// Adds a node, and returns its number. `may` lists the earlier nodes that it may alias.
+    /// Adds a node, and returns its number. `may` lists earlier nodes that the new node may alias.
     pub(crate) fn add(&mut self, node: Node, may: impl IntoIterator<Item = usize>) -> usize {
         let new = self.nodes.len();
         let may: Vec<usize> = may.into_iter().filter(|&other| other < new).collect();
@@ -57,7 +55,7 @@ impl Relation {
     }
 
     /// Returns the region of each node, or `None`. Nodes that may alias are never in two regions.
-    /// New regions are numbered from `next`, below `most` (at least 1): too many ones join others.
+    /// New regions are numbered from `next`. If there are `most` regions, no new ones are made.
     pub(crate) fn regions(&self, next: u32, most: u32) -> Vec<Option<u32>> {
         // A new node that may alias two given regions cannot be in either.
         let mut without: Vec<bool> =
@@ -78,8 +76,8 @@ impl Relation {
         self.joined(regions, next, most.max(1))
     }
 
-    /// Renumbers the regions from `next` on, those with the most accesses first. At number `most`,
-    /// a region joins the one with which it has the fewest load-store pairs instead.
+    /// Renumbers the regions from `next` on, those with the most loads and stores first. Once there
+    /// are `most`, each further one joins the one with which it has the fewest load-store pairs.
     fn joined(&self, mut regions: Vec<Option<u32>>, next: u32, most: u32) -> Vec<Option<u32>> {
         let count = regions.iter().flatten().max().map_or(0, |&last| last + 1);
         let mut sums = vec![[0_u128; 2]; count as usize];
@@ -131,6 +129,7 @@ impl Relation {
         *without = best.map_or_else(Vec::new, |(_, choice)| choice);
     }
 
+    /// Takes nodes with many neighbours out of their regions, one after the other.
     fn try_vaguest(&self, free: &[usize], without: &mut Vec<bool>) {
         let mut choice = without.clone();
         let mut best = self.score(without);
@@ -162,8 +161,8 @@ impl Relation {
         }
     }
 
-    /// Starts with no node of `free` in a region. Adds each node that gains more pairs in different
-    /// regions than it loses by merging regions, first those whose neighbours load and store least.
+    /// Starts with no node of `free` in a region, and adds nodes that seem to raise the score.
+    /// Tries nodes whose neighbours load and store least before others.
     fn try_upwards(&self, free: &[usize], without: &mut [bool]) {
         let of = |node: usize| {
             let node = &self.nodes[node];
@@ -216,8 +215,8 @@ impl Relation {
         }
     }
 
-    /// Returns the given region of each old node, and one region for each connected component of
-    /// the new nodes that are not in `without`; none if the component touches two given regions.
+    /// Returns the region of each node. A connected component of new nodes not in `without` has the
+    /// given region that it touches, no region if it touches several, or else a new region.
     fn components(&self, without: &[bool], mut next: u32) -> Vec<Option<u32>> {
         let mut regions: Vec<Option<u32>> = self.nodes.iter().map(|node| node.given).collect();
         let mut seen = without.to_vec();
@@ -371,8 +370,8 @@ mod tests {
         assert_eq!(relation.regions(2, 2)[4], Some(0));
     }
 
-    /// If 192 nodes with few accesses may alias all 80 nodes with many, `try_vaguest` does too
-    /// little.
+    /// 192 nodes with few loads and stores may alias all 80 nodes with many. `try_vaguest` takes
+    /// too few of the 192 out of regions.
     #[test]
     fn the_search_begins_at_both_ends() {
         let mut relation = Relation::default();
@@ -390,8 +389,8 @@ mod tests {
         assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
     }
 
-    /// Nodes with the most accesses get their own regions. Each other one joins the region with
-    /// which it has the fewest load-store pairs.
+    /// The nodes with the most loads and stores get their own regions. Each other node joins the
+    /// region with which it has the fewest load-store pairs.
     #[test]
     fn at_most_so_many_regions() {
         let mut relation = Relation::default();

@@ -23,14 +23,11 @@ use crate::{Tags, Why};
 ///
 /// # Growth
 ///
-/// An access keeps its region, or stays without one, and an oracle's answers do not change when
-/// types are added. A new access, if added alone, gets the region of the accesses that it may
-/// alias, and none if these have several regions. If it may alias none, it gets a new region, up to
-/// the largest number of regions. So code compiled earlier stays correct, and may be inlined into
-/// later code.
+/// An access keeps its region, or stays without one. An oracle's answers do not change when types
+/// are added. So code compiled earlier stays correct, and may be inlined into later code.
 ///
-/// The order matters, so add all accesses that you know first: [`Regions::extend`]. For the best
-/// regions of one function, use a new `Regions` for it.
+/// The order matters, so first add all accesses that you know, with [`Regions::extend`]. For the
+/// best regions of one function, use a new `Regions` for that function.
 ///
 /// # Inlining
 /// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
@@ -62,7 +59,6 @@ pub struct Regions {
     places: HashMap<Access, usize>,
     /// The number of regions, which are numbered from 0.
     count: u32,
-    /// The largest number of regions that may be created.
     most: u32,
 }
 
@@ -120,11 +116,11 @@ pub enum RegionError {
     TooManyFlags,
 }
 
-/// The largest number of new accesses for which each is compared with all known ones.
+/// Up to this number of new accesses, each is compared with all known accesses.
 const FEW_ACCESSES: usize = 64;
 
-/// The number of rounds in which, for each load without a region, one store that Cranelift would
-/// miss loses its region. In the next round, all stores that may alias such a load lose theirs.
+/// The number of rounds in which one store loses its region for each load that would miss a store.
+/// In the next round, all stores that may alias such a load lose their regions.
 const MAX_ROUNDS: usize = 8;
 
 impl Regions {
@@ -149,9 +145,6 @@ impl Regions {
 
     /// Assigns regions to new accesses with a tag. List each one as often as it occurs in the code:
     /// frequent loads and stores have more weight.
-    ///
-    /// Up to 64 new accesses are compared with all known ones. If there are more, each is only
-    /// compared with known accesses whose types may overlap with its own.
     ///
     /// # Errors
     ///
@@ -270,7 +263,7 @@ impl Regions {
         self.places.get(&access).and_then(|&place| self.known[place].region)
     }
 
-    /// Declares an access's region in a function, and returns it; `None` as for [`Regions::id`].
+    /// Declares and returns the region of an access in a function; `None` as for [`Regions::id`].
     ///
     /// An access without a region may need a sequence point: [`Regions::insert_sequence_points`].
     pub fn region(&self, func: &mut Function, access: impl Into<Access>) -> Option<AliasRegion> {
@@ -289,15 +282,14 @@ impl Regions {
         flags.with_alias_region(self.region(func, access))
     }
 
-    /// Assigns regions to all accesses of a function, so that Cranelift can remove more loads.
+    /// Assigns regions to the accesses of a function, so that Cranelift can remove more loads.
     ///
     /// Call this function when `func` is built, before Cranelift optimises it. Existing regions are
     /// replaced. An access without a tag loses its region, because it may touch any memory.
     ///
-    /// A load without a region must see the stores before it. So stores that Cranelift would miss
-    /// get no region either: at such a store, Cranelift forgets the contents of memory, as in
-    /// functions without regions. Stores without a region get sequence points, as from
-    /// [`Regions::insert_sequence_points`].
+    /// A load without a region must see the stores before it. So stores that such a load would miss
+    /// get no region either: at a store without a region, Cranelift forgets the contents of memory.
+    /// Then sequence points are inserted as by [`Regions::insert_sequence_points`].
     ///
     /// # Errors
     ///
@@ -337,7 +329,7 @@ impl Regions {
                 break;
             }
             let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
-            // Each round finds one store for each such load. The last adds all that may alias one.
+            // Each round finds one store for each load. The last round adds all that may alias one.
             if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);
@@ -365,8 +357,8 @@ impl Regions {
         Ok(applied)
     }
 
-    /// Inserts a sequence point before each access without a region at which Cranelift would miss a
-    /// store in a region that it may alias. Returns the number of sequence points.
+    /// Inserts sequence points before the accesses without a region that would miss a store in a
+    /// region. Returns the number of sequence points.
     ///
     /// In Cranelift, every access sees a store without a region, but an access without a region
     /// misses stores in regions. A sequence point generates no code; it makes Cranelift forget the

@@ -6,8 +6,8 @@ use tbaa::TagId;
 
 /// The tags of the loads, stores and atomic instructions of one function, as a front end sets them.
 ///
-/// An instruction without a tag may touch any memory. Instructions keep their numbers while
-/// Cranelift optimises a function. Inlined ones get new numbers, which have no tags here.
+/// An instruction without a tag may touch any memory. Inlined instructions get new numbers, which
+/// have no tags here.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     of: SecondaryMap<Inst, Option<TagId>>,

@@ -104,8 +104,8 @@ fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Resul
     }
 }
 
-/// Implements `Tbaa` for a transparent struct or an enum. Without other attributes, it is declared
-/// as `of`: its member's type, or its integer. `whole` asserts that both have the same size.
+/// Implements `Tbaa` for a transparent struct or an enum. `of` is the type of the struct's member,
+/// or the enum's integer. With `whole`, the code asserts that `Self` has the size of `of`.
 fn scalar(
     input: &DeriveInput,
     said: &OfType,

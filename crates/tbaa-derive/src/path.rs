@@ -15,7 +15,7 @@ pub(crate) struct Path {
 
 enum Step {
     Member(String),
-    /// The index in `[INDEX]`; `None` for any element, as in `[*]`.
+    /// The index in `[INDEX]`; `None` for any element, as in `[*]` or `[name]`.
     Element(Option<u64>),
     Arrow,
 }

@@ -1,7 +1,7 @@
 //! Measures what tags and scopes cost, in metadata and in compile time.
 //!
 //! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the functions of an
-//! artificial runtime with `STRUCTS` structs (by default 8), once for each kind of metadata.
+//! artificial runtime with `STRUCTS` structs (by default 8) with each kind of metadata.
 
 #[path = "regions.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -62,7 +62,7 @@ impl Runtime {
         Ok(Runtime { base, number, kind, fields: places.collect() })
     }
 
-    /// Builds the functions, with metadata if `attach`. Returns the CPU time of attaching it.
+    /// Builds the functions, with metadata if `attach`. Returns the CPU time of attaching metadata.
     fn build<'ctx>(
         &self,
         context: &'ctx Context,

@@ -16,7 +16,8 @@ pub enum CacheError {
     /// The JIT cannot be saved or loaded.
     #[error(transparent)]
     Jit(#[from] SaveError),
-    /// The stored bytes were changed or cut, or were not written by [`save`].
+    /// The stored bytes cannot be read: they were changed or cut, or [`save`] did not write them.
+    /// Also the error of [`save`] if the JIT cannot be written as text.
     #[error("a stored JIT that cannot be read ({0}): compile again")]
     Damaged(String),
     /// LLVM rejects a module; the text is LLVM's message.

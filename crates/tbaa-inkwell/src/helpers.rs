@@ -1,4 +1,4 @@
-//! Tags for runtime helpers that clang compiled.
+//! Tags for runtime helpers: functions that clang compiled, and that the JIT's code calls.
 
 use inkwell::module::Module;
 use inkwell::values::{InstructionOpcode, InstructionValue};
@@ -84,7 +84,7 @@ impl<'ctx> Helpers<'ctx> {
     ///
     /// # Errors
     ///
-    /// [`HelperError`]; instructions before the one that fails are then changed already.
+    /// [`HelperError`]; instructions up to the failing one may then be changed already.
     pub fn attach(&self, tagger: &Tagger, jit: &mut Jit) -> Result<(usize, usize), HelperError> {
         let (mut with, mut without) = (0, 0);
         for (instruction, tag) in &self.accesses {

@@ -99,7 +99,7 @@ enum Read {
 }
 
 impl Nodes {
-    /// Adds a node and, recursively, the nodes among its operands. Returns the first node's index.
+    /// Adds a node and, recursively, the nodes among its operands. Returns the index of `node`.
     fn add(&mut self, context: LLVMContextRef, node: MetadataValue<'_>) -> usize {
         let mut found = Vec::new();
         let first = self.number(node.as_value_ref(), &mut found);

@@ -25,8 +25,8 @@ pub(crate) struct Relations {
 }
 
 impl Relations {
-    /// Adds a node to the table of an instruction's module, unless the table has it. Does nothing
-    /// without a module: LLVM then assumes that the instruction's class may alias everything.
+    /// Adds a node to the table of an instruction's module, unless the table has this node. Does
+    /// nothing if the instruction is in no module.
     pub(crate) fn add(&mut self, rows: Metadata<'_>, to: InstructionValue<'_>) {
         let function = to.get_parent().and_then(|block| block.get_parent());
         let Some(function) = function else { return };

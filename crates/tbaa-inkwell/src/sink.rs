@@ -66,7 +66,7 @@ pub enum SinkError {
     /// node itself. Alias domains and scopes always work: each is its own first operand.
     #[error("LLVM before 17 makes no distinct node whose first operand is another")]
     Distinct,
-    /// An operand that is a node of another LLVM context.
+    /// An operand is a node of another LLVM context.
     #[error("a node of another LLVM context is no operand here; make one emitter for each context")]
     OtherContext,
 }
@@ -76,8 +76,7 @@ const MAX_INTEGER_BITS: u32 = 1 << 23;
 
 /// Creates nodes in an LLVM context, through inkwell or `llvm-sys`.
 ///
-/// The nodes live as long as the context. The sink cannot outlive the context, so it is never used
-/// with another context at the same address.
+/// The nodes live as long as the context.
 pub struct LlvmSink<'ctx> {
     context: LLVMContextRef,
     life: PhantomData<&'ctx Context>,

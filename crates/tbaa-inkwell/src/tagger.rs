@@ -72,8 +72,8 @@ pub enum AttachError {
 /// Attaches tags, scopes, alignment and volatility to the instructions of one LLVM context.
 ///
 /// Make one tagger for each context, and keep it, because it creates each node only once. A tagger
-/// borrows nothing: one struct may own both the context and its tagger. Its methods take `&self`.
-/// Once the context is dropped, the tagger rejects all instructions.
+/// borrows nothing: one struct may own both the context and its tagger. Once the context is
+/// dropped, the tagger rejects all instructions.
 ///
 /// ```
 /// use inkwell::values::BasicValue;
@@ -134,7 +134,7 @@ struct State {
     bisect: Bisect,
     /// The number of attachments requested in each function, if the bisection needs names.
     asked: HashMap<Vec<u8>, u64>,
-    /// The function and instruction of the last attachment within the limit, once it is reached.
+    /// The function and instruction of the last attachment that the bisection's limit allows.
     last: Option<String>,
     relations: Relations,
 }
@@ -205,7 +205,7 @@ impl Tagger {
     }
 
     /// Checks that a live context is the tagger's, and that the emitter still creates nodes in it.
-    /// A caller of `emit` may have replaced the emitter by that of another context.
+    /// The closure given to `emit` may have replaced the emitter by that of another context.
     fn check_context(&self, context: LLVMContextRef) -> Result<(), AttachError> {
         // SAFETY: the context is alive, and the name ends with a zero.
         let is_it = context == self.context
@@ -332,14 +332,13 @@ impl Tagger {
         self.put(nodes, instruction)
     }
 
-    /// Creates nodes in the tagger's context, which lives until they are attached.
     fn nodes(
         &self,
         nodes: &Attachments<Recorded>,
         opcode: InstructionOpcode,
     ) -> Result<Attachments<Metadata<'static>>, AttachError> {
         let mut state = self.state.borrow_mut();
-        // A caller of `emit` may have replaced the emitter.
+        // The closure given to `emit` may have replaced the emitter.
         if state.emitter.sink().context() != self.context {
             return Err(AttachError::OtherContext);
         }
@@ -353,7 +352,7 @@ impl Tagger {
 
     /// Attaches nodes that the [emitter](Tagger::emit) created.
     ///
-    /// NB: the meaning of the nodes is unknown here. The tagger only checks that LLVM accepts them.
+    /// NB: the tagger does not check what the nodes mean.
     ///
     /// # Errors
     ///

@@ -56,10 +56,9 @@ impl Current<'_, '_> {
         self.touch(inst, tag, kinds, (&pointer, &size.store.to_string()), &what);
     }
 
-    /// Inserts the check before an access: `pointer` is the text of an operand, and `size` is a
-    /// number or the name of an `i64`. If `tag` is `None`, a read gets no check, and before a write
-    /// the inserted code only clears what the runtime knows of the bytes. But if any tag of the
-    /// module marks constant memory, an untagged write is checked too.
+    /// Inserts a check for each of `kinds` before an access. `pointer` is the text of an operand,
+    /// and `size` is a number or the name of an `i64`. Without a tag, a read gets no check. A write
+    /// is then checked if `has_constants`; else code clears what the runtime knows of the bytes.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,
@@ -111,14 +110,13 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns the memory orderings in the text of an atomic access.
 fn orderings(text: &[u8]) -> Vec<&'static str> {
     const ALL: [&str; 6] = ["unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"];
     let words = text.split(|byte| matches!(byte, b' ' | b'\t' | b','));
     words.filter_map(|word| ALL.into_iter().find(|it| it.as_bytes() == word)).collect()
 }
 
-/// Shortens a text to 96 characters, so that a report can show it on one line.
+/// Cuts a text longer than 96 characters, and appends `...`.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

@@ -3,10 +3,10 @@
 //!
 //! A *cell* is the 32-bit shadow of 4 bytes of memory. Its low bits are a *class*: by which tags
 //! the bytes were accessed. An access has a *row* of values that its check expects. The assembly
-//! compares the cell with the row, as [`inline`](super::inline) describes. If they differ, the
-//! assembly calls a function with the pointer in `%r10` and the row in `%r11`. Only these registers
+//! uses the cell and the row as [`inline`](super::inline) describes. If the row does not suffice,
+//! it calls a function with the pointer in `%r10` and the row in `%r11`. Only these registers
 //! change. LLVM does not know of the call, so the function preserves vector registers too. With
-//! `alignstack`, LLVM uses no red zone below the stack pointer. The call would overwrite it.
+//! `alignstack`, LLVM does not use the red zone below the stack pointer: a call overwrites it.
 //!
 //! In a check, label 1 is the end, and label 2 is the call.
 
@@ -14,7 +14,7 @@ use super::check::row;
 use super::layout::*;
 use super::{Check, Direction};
 
-/// Returns inline assembly that checks an access, and its operands.
+/// Returns the text of inline assembly that checks an access, followed by the assembly's operands.
 pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     let keeps = check.direction == Direction::Read && check.size == 4;
     // Registers are reused: an address is not needed any more once the cell has been read.
@@ -44,7 +44,6 @@ pub(super) fn call(check: Check, pointer: &str, site: u32) -> String {
     )
 }
 
-/// The registers that [`begin`] uses.
 struct Registers {
     /// Holds the pointer, then the address of its cell less [`CELL_OFFSET`]; 64 bits wide.
     cell: &'static str,
@@ -54,15 +53,15 @@ struct Registers {
     low: &'static str,
 }
 
-/// Writes a check up to label 2. Operand 1 is the row. Its first three values are a class, another
-/// value to compare with, and the value that a write of whole cells stores (0 if none).
+/// Writes a check up to label 2. Operand 1 is the row. The row's first three values are a class,
+/// another value to compare with, and the value that a write of whole cells stores (0 if none).
 fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut Vec<String>) {
     let (class, number, always) = ("$1", "4+$1", "8+$1");
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
     if size > 1 {
-        // An access of 8 bytes has two cells, and must be aligned only to one of them: to 4 bytes.
+        // An access of 8 bytes has two cells of 4 bytes each, and needs an alignment of only 4.
         line(format!("testb $${}, {cell}b", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
@@ -115,8 +114,8 @@ fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut 
     }
 }
 
-/// Writes the functions that a check calls if its row does not match. `entry` tests the access's
-/// entries (see [`entry`]), and `enter` calls the check function `shared`.
+/// Writes the function `enter` of a check, which calls the function `shared`. Where [`rest`] needs
+/// it, also writes `entry`, which tests the access's entries (see [`entry`]) before `enter`.
 pub(super) fn functions(check: Check, out: &mut String) {
     let name = check.to_string();
     if rest(check) == "entry" {
@@ -126,7 +125,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
     enter(&name, out);
 }
 
-/// Returns the function that the assembly calls. A write of whole cells seldom needs `entry`.
+/// Returns which function the assembly calls. A write of whole cells seldom needs `entry`.
 fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
@@ -139,10 +138,10 @@ fn enter(name: &str, out: &mut String) {
     function(name, "enter", &lines, "shared", out);
 }
 
-/// The largest size of a stack slot, in bytes, that is cleared without a call.
+/// The largest size, in bytes, of a stack slot whose cells are cleared without a call.
 pub(super) const MOST_CLEARED: u64 = 32;
 
-/// Returns assembly that clears the cells of a stack slot, which must share none with other memory.
+/// Returns assembly that clears the cells of a stack slot. No cell may belong to other memory too.
 pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     let mut lines = vec!["movq $0, %r11".to_owned(), format!("btcq $${FLIP}, %r11")];
     let end = size.next_multiple_of(4);

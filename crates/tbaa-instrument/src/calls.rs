@@ -10,9 +10,8 @@ use tbaa_ir::{Attribute, Call, Def, Global, Inst, Instruction, Value};
 use tbaa_lex::lexer::words;
 use tbaa_types::{ElementCount, Type, TypeKind};
 
-/// Functions that write a string through their first argument. The second argument of `BOUNDED`
-/// functions limits the length. All need a call of the runtime, because they are variadic or LLVM
-/// may replace them. The runtime intercepts other C functions that write strings.
+/// Functions that write a string through their first argument. After a call of one, the runtime is
+/// told of the string. The second argument of `BOUNDED` functions limits its length.
 const PRINT: [&[u8]; 12] = words(
     "sprintf vsprintf __sprintf_chk __vsprintf_chk strcpy stpcpy strcat strncat __strcpy_chk \
      __stpcpy_chk __strcat_chk __strncat_chk",
@@ -22,7 +21,7 @@ const BOUNDED: [&[u8]; 4] = words("snprintf vsnprintf __snprintf_chk __vsnprintf
 /// Functions that return a second time, after a `longjmp` has left other stack frames.
 const RETURN_TWICE: [&[u8]; 5] = words("setjmp _setjmp sigsetjmp __sigsetjmp llvm.eh.sjlj.setjmp");
 
-/// The largest number of pointers that one call of the runtime passes.
+/// The largest number of pointers that a call of a function `__tbaa_witness.outN` passes.
 const MOST_POINTERS: usize = 3;
 
 impl<'t> Current<'_, 't> {
@@ -145,8 +144,8 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Inserts code that tells the runtime which pointers a call passes to a function that may have
-    /// no checks, and which pointer the function returns.
+    /// Handles a call of a function that may have no checks: clears what the function is known to
+    /// write, or tells the runtime which pointers the function may write through or return.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())

@@ -10,7 +10,7 @@ pub(super) enum Direction {
     Write,
 }
 
-/// The access sizes in bytes whose checks are in the module. Other accesses call the runtime.
+/// The access sizes in bytes whose checks are in the module. Other sizes call the runtime.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
 /// The check for an access with this direction and size in bytes.
@@ -31,7 +31,7 @@ impl Display for Check {
     }
 }
 
-/// Returns the constant address of the row of an access (number `site`) in the table of rows.
+/// Returns the constant address of the row of the access with number `site`: see [`ROW`].
 pub(super) fn row(site: u32) -> String {
     format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
 }

@@ -88,7 +88,6 @@ pub(super) fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented
     Ok(Instrumented { text: pass.edits.apply(text), sites, calls, skipped: pass.skipped })
 }
 
-/// Returns whether a tag says that its memory is constant.
 pub(super) fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
 }
@@ -148,8 +147,8 @@ impl<'t> Pass<'t> {
     }
 
     /// Returns whether a call of the function `name` certainly runs `body` with its checks. LLVM
-    /// may drop an `available_externally` body, such as an `extern` template, so its linkage is
-    /// changed. It stays if the body calls `name`, as glibc's `btowc` does: that call is external.
+    /// may drop an `available_externally` body, so its linkage is changed. But if the body calls
+    /// `name`, as glibc's `btowc` does, the call is to another definition: the linkage stays.
     fn runs(&mut self, name: &[u8], body: &Function<'_>) -> bool {
         const EXTERNAL: &[u8] = b"available_externally";
         let header = &body.header;
@@ -265,7 +264,7 @@ fn prefix_place(body: &Function<'_>) -> Option<usize> {
     }
 }
 
-/// Returns whether the code model allows code so far from data that assembly cannot address data.
+/// Returns whether the code model lets data be so far from code that assembly cannot address it.
 fn is_large(text: &[u8]) -> bool {
     let flag = b"!\"Code Model\", i32 ";
     let model = memchr::memmem::find(text, flag).and_then(|at| number(&text[at + flag.len()..]));
@@ -273,8 +272,8 @@ fn is_large(text: &[u8]) -> bool {
     model.is_some_and(|model| model >= 3)
 }
 
-/// Returns where the result of a call that ends a block is first available: the start of the only
-/// successor that no other block precedes and that begins with neither `phi` nor `landingpad`.
+/// Returns where code can be inserted after a call that ends a block: at the start of the only
+/// successor that has a single predecessor and begins with neither `phi` nor `landingpad`.
 fn returned(function: &Function<'_>, flow: &Flow, at: usize) -> Option<usize> {
     let place = |&to: &usize| {
         let first = &function.instructions[*function.blocks[to].instructions.first()?];
@@ -295,8 +294,8 @@ pub fn is_supported(triple: &[u8]) -> bool {
     is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|rest| other.contains(rest))
 }
 
-/// Attributes that say that a function does not access some memory. Calls of the runtime do access
-/// memory, so LLVM would wrongly merge or delete calls of such functions. Source in LLVM:
+/// Attributes that limit a function's effects, such as the memory that it accesses. Its checks
+/// access memory, so LLVM would wrongly merge or delete calls of the function. Source in LLVM:
 /// `MemoryEffects`, and the attributes that it replaced in LLVM 16.
 const MEMORY: [&[u8]; 8] = words(
     "memory readnone readonly writeonly argmemonly inaccessiblememonly \

@@ -6,12 +6,12 @@
 //! written or, if reads are remembered, read. See `shadow.rs` and `states.rs` in `tbaa-witness`.
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
-//! *row* of four values, which the runtime fills in. The first is the class that a read finds most
-//! often; a read that finds it needs no more tests. The next two are numbers that writes leave in
-//! a cell. The last selects the site's *entries* in the runtime: more classes that a read may find,
-//! or numbers that a write may find, each with the new number. If neither row nor entries match,
-//! the check searches the table of all *changes* (old number, site, bytes accessed). If it has no
-//! match, the check calls the runtime. Compared values are inverted, so zeros in a row match none.
+//! *row* of four values, which the runtime fills in: see [`ROW`]. A read that finds the class in
+//! its row needs no more tests. A row also selects the site's *entries* in the runtime: more
+//! classes that a read may find, or numbers that a write may find, each with the new number. If
+//! neither row nor entries match, the check searches the table of all *changes* (old number, site,
+//! bytes accessed), and calls the runtime if the table has no match. Rows and entries have the
+//! inverted bits of the values that are compared, so that zeros match none.
 //!
 //! The functions preserve their callers' registers. They must not use vector registers, because
 //! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
@@ -122,9 +122,9 @@ fn odd(size: u64, tag: &str) -> String {
     text + &format!("  br i1 {all}, label %done, label %call\n")
 }
 
-/// Returns code for storing `%new` in a cell if other threads may write other bytes of the granule.
-/// With one thread it goes to `store`. Otherwise it replaces `%old` by `%new` atomically, and goes
-/// to the label that `done` names, or to `call` if the cell is no longer `%old`.
+/// Returns code that replaces a cell's value `%old` by `%new`. With one thread, the code goes to
+/// `store`. With several, it replaces the value atomically, and goes to the label that `done`
+/// names, or to `call` if the value is no longer `%old`.
 fn exchange(done: &str, tag: &str) -> String {
     format!(
         "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
@@ -139,7 +139,7 @@ exchange:
 }
 
 /// Writes the functions `shared` and `change` of a check. `shared` tests the row, and then the
-/// entries. It reads a class before other values, because the runtime writes the class last.
+/// entries. It reads the class in a row first, because the runtime writes the class last.
 fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
     let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");
@@ -211,7 +211,7 @@ change:
 alike:
 "
             );
-            // An access of 8 bytes has two cells, and must be aligned to 4. If the runtime also
+            // A write of 8 bytes has two cells, and must be aligned to 4. If the runtime also
             // checks writes, the new number depends on the old one: the entries have both.
             format!(
                 "{}{}  %always.at = getelementptr i32, ptr %row, i64 2
@@ -299,9 +299,9 @@ fn place(value: &str) -> String {
 }
 
 /// Writes the function that searches the table of all changes for each granule of an access, which
-/// may be unaligned. `%bits` has one bit for each byte of the access. `%last` is one less than the
-/// access's size. `%writes` is 0 for a read, else a bit that is in no class. If an aligned write is
-/// at a site with entries, the function stores the change that it finds as an entry.
+/// may be unaligned. `%bits` has one bit for each byte of the access, and `%last` is the access's
+/// size less 1. `%writes` is 0 for a read, else a bit that is in no class. For an aligned write at
+/// a site with entries, the function stores each change that it finds as an entry.
 fn by_change(tag: &str, out: &mut String) {
     *out += &format!(
         "define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
@@ -391,7 +391,7 @@ done:
     );
 }
 
-/// The largest number of bytes that are cleared without a call of the runtime.
+/// The largest number of bytes whose cells a function of the module clears.
 pub(super) const MOST_CLEARED: u64 = 64;
 
 /// Writes the function that clears the cells of `size` bytes, unless they are clear already.
@@ -470,8 +470,8 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
     );
 }
 
-/// Writes a function that tells the runtime of a call that passes `pointers` pointers. It does
-/// nothing if [`CHECKED`] is before the callee's code. It never reads the page before this code.
+/// Writes a function that tells the runtime of a call with `pointers` pointers, unless [`CHECKED`]
+/// is before the callee's code. If the code begins a page, the function does not read before it.
 pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
     let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
     *out += &format!(

@@ -116,8 +116,8 @@ pub(crate) fn written(name: &[u8]) -> u32 {
     }
 }
 
-/// Returns the indices of the arguments to whose targets a function writes, and the largest number
-/// of bytes written to each. `None` if it is not known to write only there.
+/// For a function that is known to write only to the targets of some arguments, returns these
+/// arguments' indices, and the largest number of bytes written to each target.
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| has(known, name));
     known.map(|(_, parts)| *parts)

@@ -8,8 +8,8 @@ pub const VERSION: u32 = 10;
 /// memory.
 pub const WARNS: u32 = 1 << 31;
 
-/// The name of the root, and of the type, for untagged writes. These are sites only if some tag of
-/// the module marks constant memory. Untagged reads are never sites.
+/// The name of the root, and of the type, for untagged writes. Untagged writes are sites only if
+/// some tag of the module marks constant memory. Untagged reads are never sites.
 pub const NO_TAG: &str = "no tag";
 
 /// The bit that is flipped in a granule's address. The cell is [`CELL_OFFSET`] after the result.
@@ -26,21 +26,24 @@ pub const CLASS_BITS: u32 = 14;
 /// The mask of the class in a cell's value.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
-/// The size of a site's row in words of 8 bytes. It holds four 4-byte values: the class that a read
-/// finds most often; for a write of part of a granule, the new cell, or for a read of part, another
-/// class with the part's offset above it; for a write of whole granules, the new cell, or 0 if it
-/// depends on the old cell; the index of the site's list of entries (0 without entries).
+/// The size of a site's row in words of 8 bytes. A row holds four values of 4 bytes. The
+/// classes and cells in the first two are inverted:
+/// 1. a class that the site may find;
+/// 2. for a read of part of a granule, another class with the part's offset above it; for a write,
+///    the new cell that it leaves;
+/// 3. for a write of whole granules, the new cell, or 0 if the new cell depends on the old one;
+/// 4. the index of the site's list of entries, or 0 without entries.
 pub const ROW: usize = 2;
 
-/// The number of entries in a site's list; a power of 2. An entry has 8 bytes. The lower half is
-/// another class that a read may find, or another cell that a write may find. The upper half is the
-/// cell that this write then stores.
+/// The number of entries in a site's list; a power of 2. An entry has 8 bytes. The lower half is,
+/// inverted, another class that a read may find, or another cell that a write may find. The upper
+/// half is the cell that this write then stores.
 pub const ENTRIES: usize = 8;
 
-/// The address of entry list 0. The others follow in order.
+/// The address of entry list 0. The other lists follow in order.
 pub const ENTRIES_AT: u64 = (65 << 40) + CELL_OFFSET;
 
-/// The runtime's table of changes has room for at most 2 to this power changes.
+/// The base-2 logarithm of the capacity of the runtime's table of changes: see [`MIX`].
 pub const CHANGES_BITS: u32 = 16;
 
 /// The multiplier that hashes a change, which is an old cell with a site and the bytes accessed.

@@ -1,16 +1,16 @@
 //! Instruments a module's text: inserts checks that find accesses that contradict their tags.
 //!
-//! [`instrument`] works on text, without LLVM. It inserts a check before each tagged access. The
-//! check looks up in shadow memory how the bytes were accessed before. If no access like this one
-//! has followed such accesses yet, the check calls the runtime library, `libtbaa_witness`. An
-//! untagged write clears the shadow, or is checked if a tag of the module marks constant memory.
-//! The module contains its tags and a table of its accesses; the runtime chooses the alias rule.
+//! [`instrument`] works on text, without LLVM. It inserts checks before tagged accesses. A check
+//! looks up in shadow memory how the bytes were accessed before. If this combination of accesses is
+//! new, the check calls the runtime library, `libtbaa_witness`. An untagged write clears the
+//! shadow, or is checked if a tag of the module marks constant memory. The module contains its tags
+//! and a table of its accesses; the runtime chooses the alias rule.
 //!
-//! Besides the [`Skipped`] accesses, six kinds get no check. Five can never be reported: accesses
-//! of locals that LLVM would promote to registers; accesses of a local whose address stays in the
-//! function, if no two of them contradict; reads of the module's constants; untagged reads; reads
-//! whose tag may alias all memory under its root. The sixth is a redundant read: an equal read is
-//! on every path to it with no write in between, so a fault is reported at the equal read.
+//! Some accesses get no check. [`Skipped`] accesses cannot be checked. Others can never be
+//! reported: for example, accesses of locals that LLVM would promote to registers, reads of the
+//! module's constants, and reads whose tag may alias all memory under its root. A redundant read
+//! gets no check either: an equal read is on every path to it with no write in between, so a fault
+//! is reported at the equal read.
 
 #![forbid(unsafe_code)]
 

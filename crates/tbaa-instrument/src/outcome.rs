@@ -49,7 +49,7 @@ pub enum SkipReason {
     SwiftError,
     /// An access whose size is known only at run time, or whose type has no size.
     Size,
-    /// A `va_arg`, an unknown instruction, or a tagged call of an unknown intrinsic.
+    /// A `va_arg`, an unknown instruction, or a call of an unknown intrinsic.
     Call,
     /// A typed pointer: then the whole module is rejected.
     TypedPointer,

@@ -36,11 +36,11 @@ pub(super) struct Pass<'t> {
     /// True if a tag marks constant memory: then the runtime must see every write.
     pub(super) has_constants: bool,
     pub(super) next_number: Option<u32>,
-    /// The text of new metadata nodes: locations and tags.
+    /// Text for the module's end: new metadata nodes, and a declaration of `llvm.stacksave`.
     pub(super) nodes: String,
     /// The name under which the module declares `llvm.stacksave`, once it is needed.
     pub(super) stack_save: Option<&'static str>,
-    /// The text of the tag for calls of the runtime, which access none of the program's memory.
+    /// The text of the tag for the runtime's own memory; empty if there is none.
     pub(super) own_tag: String,
     /// One oracle (it answers alias queries) for each alias rule, once they are needed.
     pub(super) oracles: OnceCell<[Oracle<&'t Graph>; 3]>,
@@ -56,11 +56,11 @@ pub(super) struct Current<'p, 't> {
     pub(super) warning: HashSet<usize>,
     /// The metadata number of the function's `DISubprogram`.
     pub(super) subprogram: Option<u32>,
-    /// The metadata number of a debug location in the function that has no line.
+    /// The metadata number of a debug location without a line, once the function needs it.
     pub(super) location: Option<u32>,
     /// The number of values inserted so far, which also names the next one.
     pub(super) values: u32,
-    /// The stack slots that stay in memory.
+    /// The stack slots that stay in memory until the function ends.
     pub(super) slots: HashMap<Value, Slot>,
     /// The slots whose accesses can never be reported, so they need no checks.
     pub(super) own: HashSet<Value>,
@@ -73,9 +73,9 @@ pub(super) struct Current<'p, 't> {
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     pub(super) size: u64,
-    /// True if `llvm.lifetime.start` marks where its lifetime begins.
+    /// True if only `llvm.lifetime.start` says where its lifetime begins.
     pub(super) marked: bool,
-    /// True if the slot is aligned to 4 bytes. Then no other slot shares the shadow of its bytes.
+    /// If true, the slot is aligned to 4 bytes, and no other slot shares the shadow of its bytes.
     pub(super) whole: bool,
 }
 
@@ -162,7 +162,7 @@ impl Current<'_, '_> {
         self.put(inst, inst.span.start, format_args!("_{call}"));
     }
 
-    /// Inserts a call of a runtime function at `after`, a position after `inst`, if there is one.
+    /// Inserts a call of the runtime at `after`, a position after `inst`. `None` inserts nothing.
     pub(super) fn after(&mut self, inst: &Inst, after: Option<usize>, call: impl Display) {
         if let Some(after) = after {
             self.put(inst, after, format_args!("_{call}"));
@@ -181,7 +181,6 @@ impl Current<'_, '_> {
         self.insert(inst, at, call);
     }
 
-    /// Inserts inline assembly.
     pub(super) fn assembly(&mut self, inst: &Inst, at: usize, assembly: &str) {
         let call = format!("void asm sideeffect {assembly}{}", self.pass.own_tag);
         self.insert(inst, at, call);

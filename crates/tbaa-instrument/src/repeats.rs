@@ -1,12 +1,12 @@
-//! Finds redundant reads. A read is redundant if an equal read of the same bytes with the same tag
-//! dominates it, and nothing in between may write. It tells the runtime nothing new.
+//! Finds redundant reads, which tell the runtime nothing new. A read is redundant if a read of the
+//! same bytes with the same tag dominates it, and nothing in between may write.
 //!
 //! Memory is treated as one variable in SSA form, like `MemorySSA`: each instruction that may write
 //! starts a new version, and so does each block where several versions meet. Between two reads of
 //! one version, no path has a write. The bytes are the same if [`Pointers`] gives the addresses the
-//! same value number. A redundant read yields the value of the first read.
+//! same value number. A redundant read of the same type gets the first read's value number.
 //!
-//! Reads of constant globals are left out as well, because nothing ever writes them.
+//! Reads of constant globals are found as well, because nothing ever writes these globals.
 
 use super::Pass;
 use super::function::is_sanitizers;
@@ -18,7 +18,7 @@ use tbaa_ir::{Address, Def, Flow, Function, Inst, Opcode, Pointers, Step, Value}
 type Read = (Address, u64, TagId, u32);
 
 /// Assigns value numbers to a function's values. Returns the instruction indices of redundant reads
-/// and of reads of constant globals. The set is empty if `joins` takes too many steps.
+/// and of reads of constant globals. The set is empty if [`Flow::joins`] takes too many steps.
 pub(super) fn repeats<'t>(
     pass: &Pass<'t>,
     function: &Function<'t>,
@@ -39,8 +39,8 @@ pub(super) fn repeats<'t>(
     };
     let joins: HashSet<usize> = joins.into_iter().collect();
     let (mut version, mut versions) = (0, 0);
-    // `reads`: those in dominating blocks. `before`: for each such block, the version before it and
-    // its reads.
+    // `reads` are the reads that dominate the instruction. `before` has, for each dominating block,
+    // the version before the block and the block's reads.
     let mut reads: HashMap<Read, usize> = HashMap::default();
     let mut before: Vec<(u32, Vec<Read>)> = Vec::new();
     pointers.number_all(flow, |pointers, step| {

@@ -2,7 +2,7 @@
 //!
 //! C allows such stores to allocated memory, but LLVM may swap them, so the runtime warns. Warnings
 //! cost time, so only two kinds of pairs are found: stores through different parameters, and stores
-//! that certainly share bytes. Pairs through loaded pointers are left out: they are too common.
+//! that certainly share bytes. Other pairs, such as stores through loaded pointers, are too common.
 
 use super::Pass;
 use tbaa::{TagId, parts::table::HashSet};

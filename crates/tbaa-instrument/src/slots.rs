@@ -1,4 +1,4 @@
-//! Checks for stack slots. The shadow memory of a *fresh* slot is clear, so it may get any type.
+//! Checks for stack slots. The shadow memory of a *fresh* slot is clear: the slot may get any type.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ impl Use {
     }
 }
 
-/// The most different accesses to a slot that are compared. A slot with more gets checks.
+/// The largest number of different accesses compared for one slot. A slot with more is checked.
 const MOST_USES: usize = 128;
 
 impl Current<'_, '_> {
@@ -122,7 +122,7 @@ impl Current<'_, '_> {
     fn stack(&mut self, at: usize) -> String {
         let pass = &mut *self.pass;
         let has = |name: &str| memchr::memmem::find(pass.module.text(), name.as_bytes()).is_some();
-        // LLVM 18 and later append the address space to the name, but accept it without.
+        // LLVM 18 and later append the address space to the name, but accept the shorter name.
         let name = pass.stack_save.unwrap_or_else(|| match has("@llvm.stacksave.p0(") {
             true => "@llvm.stacksave.p0",
             false => "@llvm.stacksave",
@@ -178,7 +178,7 @@ impl Current<'_, '_> {
     }
 
     /// Returns the tagged accesses that an instruction makes through a pointer, which is `start`
-    /// bytes into a slot. `None` for another use of the pointer, or a tag of constant memory.
+    /// bytes into a slot. `None` if a tag is of constant memory, or the use is not understood.
     fn uses(
         &self,
         at: usize,
@@ -240,7 +240,7 @@ impl Current<'_, '_> {
             || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    /// Returns the size in bytes of a slot; `None` if its number of elements is not constant.
+    /// Returns the size in bytes of a slot, if it is a known constant.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
         let count = match self.function.operand(inst, 0).map(|count| self.function.def(count)) {
             None => 1,
@@ -279,7 +279,7 @@ impl Current<'_, '_> {
         self.forget(inst, after, &self.written(value), &bytes);
     }
 
-    /// Makes slots without lifetime markers fresh at the function's end: other frames reuse them.
+    /// Makes slots without lifetime markers fresh at the function's end, for later frames.
     pub(super) fn leave(&mut self, inst: &Inst) {
         if let Some(end) = self.stack.clone() {
             self.unstack(inst, &end);

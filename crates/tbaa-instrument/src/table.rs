@@ -10,10 +10,10 @@ use tbaa_lex::source::escape;
 
 /// The table of accesses, numbered from 0.
 ///
-/// Each access has two 32-bit words. The first is the index of its tag in the list that [`write`]
-/// makes (for an untagged access, the index after the last), with the bit [`WARNS`] if the access
-/// may cause a warning. The second is twice its size in bytes (0 if that is unknown until run time
-/// or is 2 GiB or more), plus 1 for a write. `places` has the six words of [`Table::add`].
+/// Each access has two 32-bit words. The first is the index of its tag in the graph (for an
+/// untagged access, the number of tags), with the bit [`WARNS`] if the access may cause a warning.
+/// The second is twice its size in bytes (0 if the size is unknown until run time or is 2 GiB or
+/// more), plus 1 for a write. In `places`, each access has six words.
 #[derive(Default)]
 pub(super) struct Table {
     words: String,
@@ -91,7 +91,7 @@ impl Table {
     ) -> String {
         let mut graph = Cow::Borrowed(module.graph());
         if has_constants {
-            // The tag for untagged accesses comes last, under its own root.
+            // Untagged accesses get a new last tag, under its own root.
             let mut builder = graph.to_mut().builder();
             let root = builder.root(NO_TAG);
             let tagged = root.and_then(|root| {
@@ -137,8 +137,8 @@ impl Table {
     }
 }
 
-/// The runtime functions that a module may call. The calls, except those of `printed`, have a tag
-/// that aliases no access of the program: LLVM may move the program's accesses across such calls.
+/// The runtime functions that a module may call. Calls of all but `printed` have a tag, if there is
+/// a root. The tag aliases no access of the program: LLVM may move accesses across such calls.
 const RUNTIME: &[(&str, &str)] = &[
     ("check", "ptr nocapture, i32, ptr nocapture"),
     ("access", "ptr nocapture, i64, i32, ptr nocapture"),

@@ -134,8 +134,8 @@ fn value(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Returns the end of a call without its attachments. The lexer starts after the arguments, at `#2
-/// [ "deopt"() ] to label %a unwind label %b`, for example.
+/// Returns where a call ends, without its attachments. The lexer starts after the arguments, for
+/// example at `#2 [ "deopt"() ] to label %a unwind label %b`.
 fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
     loop {
         let end = lexer.at;

@@ -1,6 +1,7 @@
 //! Reads debug information: names of struct fields, and source lines of instructions.
 //!
-//! Nodes are found by the lines that define them, as LLVM prints them, and read on demand.
+//! Each metadata node must be on a line of its own, as LLVM prints it. A *record* is a struct, a
+//! class or a union.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{borrow::Cow, ops::Range};
@@ -9,13 +10,13 @@ use crate::{Instruction, Module};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::{lexer::Lexer, source::unescaped};
 
-/// The largest number of nested records or typedefs that are followed; there may be a cycle.
+/// The limit of each loop that follows links from node to node, because the links may form a cycle.
 const DEPTH: usize = 64;
 
-/// The metadata numbers of variables, by the start of their function and their value's name.
+/// Maps a function's offset and a value's name to the metadata number of the source variable.
 type Variables = HashMap<(usize, Vec<u8>), Option<u32>>;
 
-/// The largest number of union members that a name lists.
+/// The largest number of names in a list such as `{i|f}`.
 const LISTED: usize = 4;
 
 /// A place in the source code of a module.
@@ -55,12 +56,11 @@ pub struct Location {
 pub struct DebugInfo<'t> {
     /// True if there is any debug information.
     has_nodes: bool,
-    /// The variables that were looked up, by function and value: the text is searched only once for
-    /// each.
+    /// A cache: the text is searched only once for each function and value.
     variables: Mutex<Variables>,
     module: &'t Module<'t>,
     text: &'t [u8],
-    /// The structs, classes and unions, by name and by mangled name; by `""` if they have neither.
+    /// The records, by name and by mangled name. The key of records without either is `""`.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
     /// The typedef names of unnamed records, with the records; found on first use.
     typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
@@ -76,7 +76,7 @@ pub enum Parameter {
     Pointer(String),
     /// The `this` of a member function that may be declared `__restrict`.
     This,
-    /// A class passed by value, or a `this` where no qualifier is allowed.
+    /// Any other parameter, such as a class passed by value, or the `this` of a constructor.
     Other,
 }
 
@@ -85,7 +85,7 @@ pub enum Parameter {
 struct DebugNode<'t> {
     /// The word after the `!`, such as `DIFile`.
     kind: &'t [u8],
-    /// The text after the `(`.
+    /// The text of the fields, and what follows on the line.
     fields: &'t [u8],
 }
 
@@ -141,7 +141,7 @@ impl<'t> DebugNode<'t> {
         self.number(b"offset").unwrap_or(0)
     }
 
-    /// Returns whether it is a record with this name in the source, or with this mangled name.
+    /// Returns whether the node is a record with this source name or this mangled name.
     fn has_name(self, name: &[u8]) -> bool {
         let is = |field| self.string(field).is_some_and(|string| *string == *name);
         self.is_record() && (is(b"name") || is(b"identifier"))
@@ -159,7 +159,7 @@ impl<'t> DebugNode<'t> {
 }
 
 impl<'t> DebugInfo<'t> {
-    /// Finds the nodes in a module's text, in time linear in its length.
+    /// Reads a module's debug information, in time linear in the length of the module's text.
     pub fn new(module: &'t Module<'_>) -> Self {
         let text = module.text();
         let mut found = DebugInfo {
@@ -203,7 +203,7 @@ impl<'t> DebugInfo<'t> {
         lines.filter_map(|line| Lexer::new(line.strip_prefix(b"!")?, 0).number().ok())
     }
 
-    /// Returns whether the text has no debug information on types.
+    /// Returns whether the text has no debug information on records.
     pub(super) fn has_no_records(&self) -> bool {
         self.records.is_empty() && self.typedefs().is_empty()
     }
@@ -222,9 +222,9 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns a name for unnamed records whose fields are `fields` (offset in bytes, name of the
-    /// type in TBAA): the typedef's name `pair`, or `{pair|point}` if 2 to [`LISTED`] names match.
-    /// Also returns the records.
+    /// Finds the unnamed records that may have `fields` (offset in bytes, name of type in TBAA).
+    /// Returns the typedef name of the records, and the records. 2 to [`LISTED`] names become
+    /// `{pair|point}`; `None` if there are more names or none.
     pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
         let mut found: Vec<_> = self.typedefs().iter().collect();
         found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
@@ -239,16 +239,15 @@ impl<'t> DebugInfo<'t> {
         Some((name, found.iter().map(|found| found.1).collect()))
     }
 
-    /// Returns the unnamed records whose fields in TBAA are `fields`, such as the closure of a
-    /// lambda.
+    /// Returns the unnamed records that may have these fields, such as the closure of a lambda.
     pub(super) fn closures(&self, fields: &[(u64, &[u8])]) -> Vec<u32> {
         let mut found = self.records.get(&b""[..]).cloned().unwrap_or_default();
         found.retain(|&record| self.has_fields(record, fields).is_some());
         found
     }
 
-    /// Returns `Some` if `fields` may be the fields that TBAA has for a record, which come from
-    /// clang's `CodeGenTBAA::getBaseTypeInfoHelper`. Fields for bit-fields are not compared.
+    /// Returns `Some` if TBAA may describe a record by these fields. Does not compare bit-fields.
+    /// The fields come from clang's `CodeGenTBAA::getBaseTypeInfoHelper`.
     fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
         let is_bit_field = |member: &DebugNode<'t>| member.has_flag(b"DIFlagBitField");
         let mut members = self.members(self.node(record)?);
@@ -270,8 +269,8 @@ impl<'t> DebugInfo<'t> {
         (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
-    /// Returns whether TBAA's name for a type that is not a record is `name`. clang ignores
-    /// signedness. It names a pointer by depth and target, or just `any pointer`.
+    /// Returns whether TBAA may call a type `name`; false for a record. clang drops `unsigned`, and
+    /// names a pointer by depth and target, or `any pointer`.
     fn is_called(&self, ty: DebugNode<'t>, name: &[u8]) -> bool {
         let (mut levels, mut to) = (0, Some(ty));
         while let Some(pointer) = to.filter(|to| to.is_pointer() && levels < DEPTH) {
@@ -320,7 +319,7 @@ impl<'t> DebugInfo<'t> {
         Some(numbers)
     }
 
-    /// Returns the members and base classes of a record, in order.
+    /// Returns the non-static members and the base classes of a record, in order.
     fn members(&self, record: DebugNode<'t>) -> Vec<DebugNode<'t>> {
         let list = record.link(b"elements").and_then(|link| self.list(link)).unwrap_or_default();
         let mut members: Vec<_> = list.into_iter().filter_map(|list| self.node(list)).collect();
@@ -329,7 +328,7 @@ impl<'t> DebugInfo<'t> {
         members
     }
 
-    /// Returns the members of a record that may contain the bit at offset `bits`. There may be
+    /// Returns the members of a record that overlap the byte at the bit offset `bits`. There may be
     /// several: members of a union, or bit-fields in one byte.
     fn members_at(&self, record: DebugNode<'t>, bits: u64) -> Vec<DebugNode<'t>> {
         let byte = bits..bits.saturating_add(8);
@@ -370,15 +369,15 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Returns the path from a struct to the field at `offset` (in bytes), such as `l.base`. A path
-    /// ends at a field that is a struct if TBAA calls that struct `access`. In a union, `access`
-    /// selects the member. Unless exactly one member fits, the path ends in a list: `{i|f}`.
-    /// `None` if structs of this name give different paths, or none has a field at the offset.
+    /// Returns the path from a record to the field at `offset` (in bytes), such as `l.base`. The
+    /// field may be a record that TBAA calls `access`. In a union, `access` selects the member;
+    /// unless exactly one member fits, the path ends in a list: `{i|f}`. `None` if the records of
+    /// this name give different paths, or if none has such a field.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
         self.path_in(self.records.get(record)?, offset, access)
     }
 
-    /// Does the same as [`path`](Self::path), for the structs with these metadata numbers.
+    /// Does the same as [`path`](Self::path) for the records with these metadata numbers.
     pub(super) fn path_in(&self, records: &[u32], offset: u64, access: &[u8]) -> Option<String> {
         let bits = offset.checked_mul(8)?;
         let mut paths = records.iter().filter_map(|&number| {
@@ -427,8 +426,8 @@ impl<'t> DebugInfo<'t> {
         None
     }
 
-    /// Returns the only one of `members` that has a type named `access` at the bit offset `bits`.
-    /// If there is not exactly one, returns a list of the members' names as an error.
+    /// Returns the member that fits the access type `access` at the bit offset `bits`. Unless
+    /// exactly one member fits, returns a list of the members' names as an error.
     fn choose(
         &self,
         members: &[DebugNode<'t>],
@@ -438,7 +437,7 @@ impl<'t> DebugInfo<'t> {
         let has_type = |member: &&DebugNode<'t>| {
             let mut bits = bits.saturating_sub(member.start());
             let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
-            // A record with this name fits; its fields need not be compared.
+            // A record fits by its name alone.
             ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && self.is_called(ty, access))
         };
         let mut matching = members.iter().filter(has_type);
@@ -453,9 +452,7 @@ impl<'t> DebugInfo<'t> {
         Err(format!("{{{}}}", listed.join("|")))
     }
 
-    /// Returns the source location of an instruction, from its `!dbg`.
-    ///
-    /// `None` if it has none. Searches only the first line of the instruction.
+    /// Returns the source location of an instruction, from a `!dbg` on its first line.
     pub fn location(&self, instruction: &Instruction) -> Option<Location> {
         self.location_at(instruction.offset as usize)
     }
@@ -466,9 +463,9 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line(self.text.get(offset..)?), b"!dbg !")?)
     }
 
-    /// Like [`location_at`](Self::location_at). If an optimiser has removed the instruction's line,
-    /// returns the location of the next instruction in the block that has a line. If there is none,
-    /// returns that of the last such instruction before. Searches a limited number of lines.
+    /// Like [`location_at`](Self::location_at), but if the instruction has no source line, returns
+    /// the location of the nearest later instruction of the block that has one, or else of the
+    /// nearest earlier one. Searches a limited number of lines of the text.
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// The largest number of lines that are searched in each direction.
         const NEAR: usize = 64;
@@ -494,8 +491,8 @@ impl<'t> DebugInfo<'t> {
         first.or_else(behind).or_else(before)
     }
 
-    /// Returns where a loop starts in the source, from the `!llvm.loop` of the branch at an offset,
-    /// which is the loop's back edge. Same as LLVM's `Loop::getLocRange`.
+    /// Returns where a loop starts in the source, from the `!llvm.loop` of the branch at `offset`.
+    /// See LLVM's `Loop::getLocRange`.
     pub fn loop_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         // A `switch` takes several lines.
@@ -533,9 +530,8 @@ impl<'t> DebugInfo<'t> {
         std::str::from_utf8(language).ok()
     }
 
-    /// Returns the source parameter whose value is `value`, if a debug record (in LLVM:
-    /// `DbgVariableRecord`) in the text range `function` names the parameter. If the source has
-    /// `restrict` on the parameter, clang makes the value `noalias`.
+    /// Returns the source parameter whose value is `value`, from a `#dbg_value` or `#dbg_declare`
+    /// (LLVM: `DbgVariableRecord`) in the text range `function`.
     pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         if !self.has_nodes {
             return None;
@@ -564,8 +560,8 @@ impl<'t> DebugInfo<'t> {
         })
     }
 
-    /// Returns whether a variable belongs to a constructor, a destructor or a lambda, where no
-    /// qualifier may follow the parameters.
+    /// Returns whether a variable belongs to a constructor, a destructor, or a function whose scope
+    /// has no name, such as a lambda.
     fn is_special_member(&self, variable: DebugNode<'t>) -> Option<bool> {
         let function = self.node(variable.link(b"scope")?)?;
         let name = function.string(b"name")?;
@@ -575,7 +571,7 @@ impl<'t> DebugInfo<'t> {
         Some(own.starts_with(b"~") || own == class || class.is_empty())
     }
 
-    /// Returns whether a class of this name is a base class of another.
+    /// Returns whether a class of this name is a base class of another class.
     pub fn is_base_class(&self, name: &[u8]) -> bool {
         let bases = self.bases.get_or_init(|| {
             let at = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_inheritance");
@@ -614,7 +610,7 @@ fn line(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
-/// Returns the metadata number that follows the last `mark` in a line, such as `!dbg !`.
+/// Returns the metadata number after the last `mark`, such as `!dbg !`, in a text.
 fn attached(line: &[u8], mark: &[u8]) -> Option<u32> {
     let at = memchr::memmem::rfind(line, mark)? + mark.len();
     Lexer::new(line, at).number().ok()

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 /// Collects replacements of parts of a text.
 ///
-/// Offsets are bytes from the start of the original text, regardless of other changes. The order of
-/// the calls does not matter, with one exception: texts inserted at one offset stay in the order of
-/// the calls. An insertion comes before a part that is replaced at the same offset.
+/// Offsets are bytes from the start of the original text, regardless of other changes. Texts that
+/// are inserted at one offset stay in the order of the calls. An insertion comes before a part that
+/// is replaced at the same offset.
 ///
-/// Parts should not overlap. If two do, the one that starts first is replaced, and the other is
-/// ignored. An insertion inside a replaced part is ignored, too.
+/// Parts should not overlap: a change that starts inside a replaced part is ignored. If two parts
+/// start at one offset, the part of the first call is replaced.
 ///
 /// ```
 /// let mut edits = tbaa_ir::Edits::default();
@@ -36,7 +36,7 @@ impl Edits {
         self.list.push((span, text.into()));
     }
 
-    /// Returns the text with all changes made. Panics if a part is not inside the text.
+    /// Returns the changed text. Panics if a change is not inside the text.
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
         self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.list.iter().map(|(_, new)| new.len()).sum();

@@ -126,8 +126,8 @@ impl MemoryEffects {
     }
 }
 
-/// Intrinsics that LLVM declares as writing memory only so that they stay in order. They do not
-/// change memory that is loaded later.
+/// Prefixes of intrinsics that store nothing. LLVM declares them as writing memory, so that they
+/// stay in order.
 const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
 
 /// Operand bundles that do not access memory (`SILENT`), or only read it (`READING`). See LLVM's
@@ -166,8 +166,8 @@ struct Stated {
     nounwind: bool,
 }
 
-/// Prefixes of the intrinsics that do not always return or that can unwind, without `llvm.`. The
-/// source is LLVM 22's `Intrinsics.td`, without the intrinsics of targets.
+/// Prefixes, after `llvm.`, of the intrinsics that may not return or may unwind. The source is LLVM
+/// 22's `Intrinsics.td`, without the intrinsics of targets.
 const MAY_END: [&[u8]; 26] = words(
     "asan. callbr. clear_cache coro. debugtrap eh. experimental.deoptimize \
      experimental.gc.statepoint experimental.guard experimental.patchpoint \
@@ -219,7 +219,7 @@ impl<'t> Effects<'t> {
         stated(attributes, |group| self.groups.get(&group).copied().unwrap_or_default())
     }
 
-    /// Returns whether a call always returns: it ends and does not unwind. Same as LLVM's
+    /// Returns whether a call always returns: it ends and does not unwind. Like LLVM's
     /// `isGuaranteedToTransferExecutionToSuccessor`.
     pub fn always_returns(&self, call: &Call<'t>) -> bool {
         let name = unquoted(call.callee);
@@ -286,8 +286,8 @@ impl<'t> Effects<'t> {
         stated.and(of_function)
     }
 
-    /// Returns a call's effects on memory that loads may read: without those on inaccessible and
-    /// target-specific memory, and [`NONE`](MemoryEffects::NONE) for a call of `MARKERS`.
+    /// Returns a call's effects, without those on inaccessible and target-specific memory. The call
+    /// of an intrinsic in `MARKERS` has none.
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;

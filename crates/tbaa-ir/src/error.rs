@@ -1,12 +1,11 @@
-//! The reasons why a text cannot be read.
+//! The errors of reading and changing a text.
 
 use tbaa::GraphError;
 use tbaa_lex::lexer::{LexError, LexErrorKind};
 use tbaa_lex::source::position;
 
-/// The largest nesting depth of inline nodes (`!{!{!{...}}}`). Usual texts have two or three
-/// levels. Reading a level scans all levels inside it, so a hostile text would take quadratic time
-/// without a limit.
+/// The largest nesting depth of inline nodes (`!{!{!{...}}}`). Reading a level scans all levels
+/// inside it, so a hostile text would take quadratic time without a limit.
 pub const MAX_INLINE_DEPTH: usize = 64;
 
 pub(crate) type Result<T, E = TextError> = std::result::Result<T, E>;
@@ -94,8 +93,7 @@ impl TextError {
         Self::unlocated(offset, kind).located(text)
     }
 
-    /// Creates an error without line and column. Counting lines takes time linear in the text, and
-    /// most callers do not show the error.
+    /// Creates an error without line and column: counting lines takes time linear in the text.
     pub(crate) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
         TextError { kind, offset, line: 0, column: 0 }
     }

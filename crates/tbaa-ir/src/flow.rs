@@ -35,7 +35,7 @@ pub struct Flow {
 
 /// A natural loop. Back edges to the same header form one loop. Two loops are disjoint or nested.
 pub struct Loop {
-    /// The header: the first block of the loop.
+    /// The header: the block that dominates all blocks of the loop.
     pub header: usize,
     /// The number of loops that contain it, itself included.
     depth: usize,
@@ -46,9 +46,9 @@ pub struct Loop {
 /// A step of a depth-first visit of the dominator tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visit {
-    /// A block is entered, before all blocks that it dominates.
+    /// A block is entered, before its children in the tree.
     Enter(usize),
-    /// A block is left, after all blocks that it dominates.
+    /// A block is left, after its children in the tree.
     Leave(usize),
 }
 
@@ -117,14 +117,14 @@ impl Flow {
         block == 0 || self.dominators[block].is_some()
     }
 
-    /// Returns whether every path to `b` goes through `a`; false for an unreachable block.
+    /// Returns whether every path from the entry to `b` goes through `a`; false if either block is
+    /// unreachable.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         let [of_a, of_b] = [a, b].map(|it| self.times[it]);
         self.is_reached(a) && self.is_reached(b) && of_a.0 <= of_b.0 && of_b.1 <= of_a.1
     }
 
-    /// Returns a depth-first visit of the dominator tree: each block is entered after its
-    /// dominator, and left after all blocks that it dominates.
+    /// Returns a depth-first visit of the dominator tree, which has only the reachable blocks.
     pub fn walk(&self) -> impl Iterator<Item = Visit> {
         let mut next = vec![Visit::Enter(0)];
         std::iter::from_fn(move || {

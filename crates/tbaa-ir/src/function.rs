@@ -29,10 +29,8 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Skips a function's body, from after its `{`. Returns the offset after its `}`.
-    ///
-    /// Each instruction or label starts a line, as LLVM prints it. Line ends inside brackets are
-    /// ignored.
+    /// Scans a function's body, from after its `{`. Returns the offset after its `}`. Line ends
+    /// inside brackets are ignored.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize> {
         let text = self.text;
         let mut stops = Stops::<BODY>::default();
@@ -77,7 +75,7 @@ impl<'t> Scan<'t> {
             } else if byte == b'!' {
                 at += 1;
                 at_start = false;
-                // The first letter of `tbaa`, or of an escape.
+                // `tbaa` begins with a `t`, or with an escape that encodes it.
                 if matches!(text.get(at), Some(b't' | b'\\')) {
                     lexer.at = at;
                     at_start = self.attachment(&mut lexer, &mut current)?;
@@ -89,8 +87,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Skips a comment, a string, a named label or the start of an instruction, but not brackets or
-    /// attachments. Returns the end, and whether an instruction may start there.
+    /// Skips a comment, a string, a named label, the start of an instruction, or another byte.
+    /// Returns the offset to go on at, and whether an instruction may start there.
     #[inline]
     fn within(
         &mut self,
@@ -163,8 +161,7 @@ impl<'t> Scan<'t> {
         at
     }
 
-    /// Returns the index of a type. Most instructions have one of a few types: a small cache has
-    /// their indices, so that most lookups do not search the set of all types.
+    /// Returns the index of a type in `Module::types`. A small cache avoids most searches.
     fn ty(&mut self, ty: &[u8]) -> u32 {
         let types = &mut self.module.types;
         let (Some(first), Some(last)) = (ty.first(), ty.last()) else { return 0 };
@@ -255,8 +252,8 @@ struct Current {
     at: Option<usize>,
 }
 
-/// Skips a function's header, from its name through the `{` of its body. Skips the braces of
-/// struct constants in `prefix`, `prologue` and `personality`, and of metadata nodes.
+/// Skips a function's header, from after the name through the `{` of the body. Other braces come
+/// before: of metadata nodes, and of constants after `prefix`, `prologue` and `personality`.
 fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> Result<()> {
     let mut in_constant = false;
     loop {

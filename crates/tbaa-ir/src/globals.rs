@@ -21,7 +21,7 @@ pub struct Global<'t> {
 }
 
 impl Module<'_> {
-    /// Returns the global variables. The key is the text of the name after the `@`.
+    /// Returns the global variables that start a line, by the text of the name after the `@`.
     #[doc(hidden)]
     pub fn globals(&self, sizes: &Sizes) -> HashMap<&[u8], Global<'_>> {
         let text = &*self.text;

@@ -48,8 +48,8 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     Some(Start { opcode, after: lexer.at - 1 })
 }
 
-/// Reads an instruction's result and opcode. Returns `None` for a label, which is skipped with its
-/// colon, and for a line that continues an instruction.
+/// Reads an instruction's result and opcode. For a label or other text, skips a part of it, and
+/// returns `None`.
 #[inline]
 pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     let mut named = false;
@@ -109,23 +109,21 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// The number of bytes after an opcode in which operands are searched.
-///
-/// A constant expression may precede an operand, but is never longer than this in practice.
-/// Without a limit, each malformed instruction without a comma would search the rest of the text.
+/// The number of bytes after an opcode in which operands are searched. Without a limit, each
+/// malformed instruction without a comma would search the rest of the text.
 const SEARCH: usize = 4096;
 
 /// The memory access of an instruction.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Accessed<'t> {
-    /// The accessed type; empty if it cannot be read.
+    /// The accessed type; empty for a call, or if the type cannot be read.
     pub(super) ty: &'t [u8],
     pub(super) volatile: bool,
     pub(super) atomic: bool,
 }
 
-/// Reads an instruction's access; `after` begins after the opcode. `None` if there is none, and for
-/// calls other than of `llvm.memcpy`, `llvm.memmove` and `llvm.memset`.
+/// Reads an instruction's access; `after` begins after the opcode. `None` if there is none. A call
+/// has one if it calls one of [`TRANSFERS`].
 #[inline]
 pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     match opcode {
@@ -171,7 +169,7 @@ fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
             let before = arguments.strip_suffix(b"true").and_then(<[u8]>::last);
             access.volatile = before.is_some_and(u8::is_ascii_whitespace);
         }
-        // In an atomic transfer the last argument is the element size, and not the volatile flag.
+        // In an atomic `memcpy`, the last argument is the element size, and not the volatile flag.
         access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
         return Some(access);
     }
@@ -254,7 +252,7 @@ fn bounded(lexer: Lexer<'_>) -> Lexer<'_> {
     Lexer::new(&rest[..rest.len().min(SEARCH)], 0)
 }
 
-/// Skips white space and the words before an instruction's type.
+/// Skips `atomic`, `volatile` and `weak`, and sets the flags of `access`.
 fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;
@@ -271,8 +269,8 @@ fn flags(lexer: &mut Lexer<'_>, access: &mut Accessed<'_>) -> Option<()> {
 /// Prefixes of the intrinsics that copy or fill memory: LLVM's `AnyMemIntrinsic`.
 pub(super) const TRANSFERS: [&[u8]; 3] = words("llvm.memcpy. llvm.memmove. llvm.memset.");
 
-/// Skips the text before the arguments of a call such as `void @llvm.memcpy.p0.p0.i64(`, and
-/// returns the name.
+/// Returns the callee's name in a call such as `void @llvm.memcpy.p0.p0.i64(`, if it is one of
+/// [`TRANSFERS`]. Moves to the `(`.
 pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
     lexer.skip_space().ok()?;
     lexer.eat_word(b"void").then_some(())?;

@@ -1,10 +1,10 @@
 //! Reads and writes `.ll` text.
 //!
-//! [`read`] extracts the TBAA from a module printed by any LLVM since 3.0: metadata nodes, and the
-//! instructions that use them. It skips everything else. [`write()`] prints a graph as metadata
-//! that `llvm-as` accepts and that [`read`] reads as an equal graph. Only operands that have no
-//! meaning outside their module may differ: they occur in malformed nodes. A [`Rewriter`] changes
-//! the attachments of instructions and nothing else in a text.
+//! [`read`] reads the TBAA of a module printed by any LLVM since 3.0: metadata nodes, and the
+//! instructions that access memory. [`write()`] prints a graph as metadata that `llvm-as` accepts
+//! and that [`read`] reads as an equal graph. Operands that have no meaning outside their module
+//! may differ; they occur only in malformed nodes. A [`Rewriter`] changes the attachments of
+//! instructions in a text.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!
@@ -13,14 +13,13 @@
 //! For LLVM a line end is ordinary white space. The reader relies on line ends in two places, where
 //! LLVM's own printer always writes one:
 //!
-//! - An instruction starts on a line of its own, or after a label or a `!tbaa` attachment, or it
-//!   has a result, as in `%x = load`. If `store i8 0, ptr %p store i8 1, ptr %p` is on one line,
-//!   the second store is not seen.
-//! - A function's `define` starts a line, or follows the `}` of a function. A `define` after
-//!   another entity on the same line, such as a `declare`, is not seen.
+//! - An instruction starts a line, follows a label or a `!tbaa` attachment, or has a result, as in
+//!   `%x = load`. If `store i8 0, ptr %p store i8 1, ptr %p` is on one line, the second store is
+//!   not seen.
+//! - A function's `define` starts a line. After a `declare` on the same line, for example, it is
+//!   not seen.
 //!
-//! An instruction or a global variable may extend over any number of lines, and comments are
-//! allowed anywhere.
+//! An instruction or a global variable may extend over several lines and contain comments.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ use tbaa_types::Context;
 
 /// An instruction that accesses memory, or that has a `!tbaa` or `!tbaa.struct` attachment. A call
 /// counts as an access only if it calls `llvm.memcpy`, `llvm.memmove` or `llvm.memset`. For the
-/// text of its pointer and its tag, see [`Module::pointer_span`] and [`Module::tag_span`].
+/// text of an instruction's pointer or tag, see [`Module::pointer_span`] and [`Module::tag_span`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Instruction {
@@ -40,11 +40,11 @@ pub struct Instruction {
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Box<[u8]>,
-    /// The offset in the text of its `define`.
+    /// The offset of its `define` in the text.
     pub(super) head: u32,
-    /// The offset in the text after the `{` of its body.
+    /// The offset after the `{` of its body.
     pub(super) start: u32,
-    /// The offset in the text of the `}` of its body.
+    /// The offset of the `}` of its body.
     pub(super) end: u32,
 }
 
@@ -158,8 +158,8 @@ impl Origins {
         *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
     }
 
-    /// Sets the origin of a node. If the graph merged equal nodes, the first origin stays, but the
-    /// origin of a numbered node replaces that of an inline node.
+    /// Sets the origin of a node. If the graph merged equal nodes, the first origin with a number
+    /// stays; if none has a number, the last origin stays.
     pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
         self.stamp = node.stamp;
         if node.index() >= self.places.len() {
@@ -261,8 +261,8 @@ impl Module<'_> {
         start..start + rest.partition_point(|access| access.function == function)
     }
 
-    /// Returns the type that an instruction loads or stores, as the text writes it. It is empty for
-    /// a call, and if the type cannot be read.
+    /// Returns the type that an instruction loads or stores, as the text writes it; empty for a
+    /// call, and if no type can be read.
     pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
         &self.types[instruction.ty as usize]
     }
@@ -315,11 +315,11 @@ impl Module<'_> {
         self.origins.get(node)?.number
     }
 
-    /// Returns the numbers for printing the module's metadata, which are those of the text. Inline
-    /// nodes, and tags that the reader made from types, get numbers after the text's largest.
+    /// Returns the numbers for printing the module's metadata. A node that has a number in the text
+    /// keeps it; other nodes get unused numbers.
     pub fn numbering(&self) -> Numbering {
         let number = |node| self.number_of(node);
-        // A tag that the reader made from a type also has the type's number: reject that.
+        // A tag that the reader made from a type also has the type's number: the type gets it.
         let own = |node| number(node).filter(|&number| self.node(number) == Some(node));
         let mut next = self.next_number().unwrap_or(0);
         let free = || loop {
@@ -337,7 +337,7 @@ impl Module<'_> {
         Some(self.origins.get(node)?.offset as usize)
     }
 
-    /// Marks the node that the text defines as `!number` as a tag, as if an instruction had it.
+    /// Marks the node that the text defines as `!number` as a tag, like a `!tbaa` attachment.
     /// `None` if the reader did not keep the node.
     pub fn tag(&mut self, number: u32) -> Option<TagId> {
         let node = self.node(number)?;

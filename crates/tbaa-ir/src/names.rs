@@ -15,10 +15,9 @@ const LISTED: usize = 4;
 
 /// Describes the tags of a graph, as in `vec.len (long at 8 of vec)` or `omnipotent char`.
 ///
-/// Field names come from the debug information, if it has a struct with the base type's name.
-/// Otherwise the offset is shown: `vec+8 (long)`. If the path from base type to access type passes
-/// a union, its members' types are listed. Names are computed on demand. Functions panic if another
-/// graph issued an id.
+/// Field names come from the debug information. If a name is unknown, the offset is shown:
+/// `vec+8 (long)`. If the access goes through a union, the types of the union's members are listed.
+/// The functions panic on an id of another graph.
 ///
 /// ```
 /// use tbaa_ir::Names;
@@ -44,8 +43,7 @@ const LISTED: usize = 4;
 pub struct Names<'a> {
     graph: &'a Graph,
     debug: Option<DebugInfo<'a>>,
-    /// The fields that were looked up, by base type, offset and access type: the text is searched
-    /// only once for each.
+    /// A cache of field names, by base type, offset and access type.
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
     /// The typedef names of unnamed types, and their possible records in the debug information.
     unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
@@ -100,9 +98,9 @@ impl<'a> Names<'a> {
         Names { debug, ..Names::of_graph(module.graph()) }
     }
 
-    /// Returns a type's name as the source spells it. For clang's mangled name `p1 _ZTSN3geo4NodeE`
-    /// it is `geo::Node *`. An unnamed struct gets the name of a typedef whose fields are the same,
-    /// if the debug information has one.
+    /// Returns a type's name as the source spells it, such as `geo::Node *` for clang's mangled
+    /// name `p1 _ZTSN3geo4NodeE`. An unnamed struct gets the name of a typedef of a struct with the
+    /// same fields, if the debug information has one.
     pub fn ty(&self, ty: TypeId) -> String {
         let node = self.graph.ty(ty);
         match node.name() {
@@ -112,7 +110,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the field that a tag accesses, as `vec.len` or `vec+8`, or the name of a whole type.
+    /// Returns the field that a tag accesses, such as `vec.len` or `vec+8`. If the tag accesses a
+    /// whole type, returns the type's name.
     pub fn place(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.place_of(&tag),
@@ -133,8 +132,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns a tag's description: `vec.len (long at 8 of vec)`, `vec+8 (long)`, or the type's
-    /// name if the whole type is accessed.
+    /// Returns a tag's description, such as `vec.len (long at 8 of vec)`, `vec+8 (long)` or `int`.
     pub fn tag(&self, tag: TagId) -> String {
         match self.graph.tag(tag) {
             Ok(tag) => self.tag_of(&tag),
@@ -180,7 +178,7 @@ impl<'a> Names<'a> {
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
     }
 
-    /// Returns the name that [`ty`](Self::ty) finds for an unnamed type, or `None`.
+    /// Returns a typedef's name for an unnamed type, if the debug information has one.
     #[doc(hidden)]
     pub fn typedef(&self, ty: TypeId) -> Option<String> {
         let is_unnamed = self.graph.ty(ty).name().unwrap_or_default().is_empty();

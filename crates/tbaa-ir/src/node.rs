@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) depth: u32,
 }
 
-/// What to do with an integer that does not fit into its type, which LLVM would truncate.
+/// What to do with an integer that does not fit into its type. LLVM would truncate the integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overflow {
     /// Report an error, because an offset or a size must not change.
@@ -239,7 +239,8 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
 }
 
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`. Without a type it is an
-/// `i64`. `None` if it is something else, or a value of a wider type that needs more than 64 bits.
+/// `i64`. `None` for other text. Also `None` for a type of more than 64 bits, if the value does not
+/// fit into a `u64`.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
     let text = std::str::from_utf8(text).ok()?;
     let (bits, literal) = match text.split_once(SPACE) {

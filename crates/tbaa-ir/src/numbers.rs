@@ -2,12 +2,12 @@
 
 use tbaa::parts::table::HashMap;
 
-/// A map whose keys are metadata numbers. LLVM numbers the nodes that it prints from 0 without
-/// gaps, so low numbers are indices of a vector. A text may have any number: high ones are hashed.
+/// A map whose keys are metadata numbers. LLVM numbers nodes from 0 without gaps, so low numbers
+/// are indices of a vector. High numbers, which other texts may have, are hashed.
 #[derive(Debug)]
 pub(super) struct Numbers<V> {
     dense: Vec<Option<V>>,
-    /// The first number that is in `sparse`. It keeps `dense` small for a short text.
+    /// Numbers from this one on are in `sparse`, so that `dense` stays small for a short text.
     limit: u32,
     sparse: HashMap<u32, V>,
 }

@@ -66,8 +66,8 @@ enum Class {
 }
 
 impl Opcode {
-    /// Returns the opcode for a word such as `getelementptr`; `None` for calls, for instructions
-    /// that access memory, such as loads, and for other words.
+    /// Returns the opcode for a word such as `getelementptr`; `None` for calls, for loads and other
+    /// accesses, and for words that are no opcodes.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = WORDS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())
@@ -93,8 +93,8 @@ impl Opcode {
         self.class() == Class::Cast
     }
 
-    /// Returns whether the instruction is a cast that keeps the object that a pointer points to.
-    /// These are `bitcast`, and `addrspacecast`, which may change the address's bits.
+    /// Returns whether the instruction is a `bitcast` or an `addrspacecast`. These keep the object
+    /// that a pointer points to.
     pub fn is_pointer_cast(self) -> bool {
         matches!(self, Opcode::BitCast | Opcode::AddrSpaceCast)
     }

@@ -1,12 +1,13 @@
 //! Analyses a function's pointers: base, offset, and whether other code may know the address.
 //!
-//! A pointer's base is found by following every form of `getelementptr`, casts and `freeze`. Stack
-//! slots that are only loaded and stored as a whole are treated as registers: a load yields the
-//! value stored last, or a *join* of several values where control flow merges (like a `phi`). At
-//! most [`DEPTH`] steps are followed; then the value that was reached is the base.
+//! A pointer's base is found by following `getelementptr`, pointer casts and `freeze`. At most
+//! [`DEPTH`] steps are followed; then the value that was reached is the base. A *slot* is an
+//! `alloca`. Slots that are only loaded and stored as a whole are treated as registers: a load
+//! yields the value stored last, or a *join* of several values where control flow merges (like a
+//! `phi`).
 //!
 //! Each value has a number, as in global value numbering: values with the same number are equal
-//! wherever both are defined. Pure instructions with equal operands have the same number.
+//! wherever both are defined.
 //!
 //! See LLVM's `BasicAAResult::DecomposeGEPExpression`, `GVNPass::ValueTable`, `PromoteMemToReg`.
 
@@ -44,13 +45,13 @@ pub struct Address {
 pub enum Object {
     /// A local variable: an `alloca`.
     Local,
-    /// A global variable or a function.
+    /// A global variable, a function or an alias.
     Global,
     /// A parameter. It may point to a global variable, or where another pointer points.
     Parameter,
     /// An object that only this parameter points to: the parameter is `noalias` or `byval`.
     Noalias,
-    /// Any object: the base is loaded, returned by a call, or chosen by a `phi` or `select`.
+    /// Any object: the base is another value, such as a load, a call or a `phi`.
     Unknown,
 }
 
@@ -75,7 +76,7 @@ pub enum Object {
 pub struct Pointers<'t> {
     function: Rc<Function<'t>>,
     effects: &'t Effects<'t>,
-    /// For each value, an equal one. This chain ends at a value that is its own entry: the number.
+    /// For each value, an equal value or itself. Following these entries leads to the number.
     numbers: Vec<Value>,
     /// Maps each slot that is treated as a register, and each cast of the slot, to the slot.
     registers: HashMap<Value, Value>,
@@ -89,11 +90,11 @@ pub struct Pointers<'t> {
 /// A point where several values of a slot meet, at the start of a block.
 struct Join {
     block: usize,
-    /// The values that reach the block, without undefined ones.
+    /// The known values of the slot at the ends of the block's predecessors.
     values: Vec<Value>,
 }
 
-/// The instructions that let other code know an address.
+/// The instructions that may let other code know an address.
 struct Captures {
     /// Indices of the instructions.
     at: Vec<usize>,
@@ -106,13 +107,14 @@ struct Captures {
 pub enum Step {
     /// The visit enters a block.
     Enter(usize),
-    /// The instruction at an index, unless it is pure, a `freeze`, or accesses a register slot.
+    /// The instruction at an index. Left out are accesses of slots treated as registers, `freeze`,
+    /// and most pure instructions.
     Instruction(usize),
-    /// The visit leaves the block that it entered last.
+    /// The visit leaves the innermost block that it is in.
     Leave,
 }
 
-/// The computation that a pure instruction makes. Equal computations give equal values.
+/// The computation that an instruction makes. Equal computations give equal values.
 #[derive(PartialEq, Eq, Hash)]
 enum Computed<'t> {
     Address(Address),
@@ -138,8 +140,7 @@ impl<'t> Pointers<'t> {
         pointers
     }
 
-    /// Returns whether a slot is only loaded and stored as a whole, so that it is treated as a
-    /// register. Same as LLVM's `isAllocaPromotable`.
+    /// Returns whether a slot is treated as a register. See LLVM's `isAllocaPromotable`.
     pub fn is_register(&self, slot: Value) -> bool {
         self.registers.contains_key(&slot)
     }
@@ -163,8 +164,8 @@ impl<'t> Pointers<'t> {
         self.numbers[value.index()] = earlier;
     }
 
-    /// Numbers all values in the order of the dominator tree, so operands get numbers before their
-    /// users. Calls `same` for each [`Step`]; for a load, it may return an earlier, equal value.
+    /// Numbers the values in the order of the dominator tree. Calls `same` for each [`Step`]; for
+    /// an instruction, `same` may return an earlier value that equals the result.
     pub fn number_all(&mut self, flow: &Flow, mut same: impl FnMut(&Self, Step) -> Option<Value>) {
         let slots = self.slot_joins(flow);
         let mut current: HashMap<Value, Value> = HashMap::default();
@@ -210,7 +211,7 @@ impl<'t> Pointers<'t> {
                     && let Some(key) = self.computed(inst)
                 {
                     match key {
-                        // It is a cast, or an address computation without an offset.
+                        // The result equals the base itself.
                         Computed::Address(Address { base, offset: 0, ref terms })
                             if terms.is_empty() =>
                         {
@@ -278,14 +279,14 @@ impl<'t> Pointers<'t> {
         found.into_iter().enumerate().map(joins).collect()
     }
 
-    /// Returns the computation that an instruction makes; `None` if its result depends on more than
-    /// its operands, or if its type is unknown.
+    /// Returns the computation that an instruction makes; `None` if the result may depend on more
+    /// than the operands.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
         let is_pointer = |value: Value| self.function.is_pointer(value);
         let steps = match inst.opcode {
             Opcode::GetElementPtr => true,
             Opcode::BitCast => self.function.operand(inst, 0).is_some_and(is_pointer),
-            // A `freeze` equals its operand: all its uses see the same value.
+            // A `freeze` is treated as equal to its operand.
             Opcode::Freeze => {
                 let base = self.number(self.function.operand(inst, 0)?);
                 return Some(Computed::Address(Address { base, offset: 0, terms: Vec::new() }));
@@ -355,7 +356,7 @@ impl<'t> Pointers<'t> {
     }
 
     /// Splits an index into a value, a factor and an addend, like LLVM's `GetLinearExpression`. A
-    /// narrow index is sign-extended, so only computations that do not overflow are split.
+    /// narrow index is sign-extended, so a computation is split only if `is_exact` holds.
     fn linear(&self, index: Value) -> (Value, i64, i64) {
         let function = &self.function;
         let (mut value, mut factor, mut addend) = (self.number(index), 1_i64, 0_i64);
@@ -431,8 +432,9 @@ impl<'t> Pointers<'t> {
     }
 
     /// Returns the values that a pointer may be based on: parameters, variables, loads, calls.
-    /// Returns only the first `phi` or `select` if there are too many values, or a `phi` chooses a
-    /// `phi`: LLVM gives up there (`BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`).
+    /// Follows `phi` and `select`. If there are too many values, or a `phi` chooses a `phi`, gives
+    /// up like LLVM (`BasicAAResult::aliasPHI`, `BasicAAResult::aliasSelect`), and returns only the
+    /// base of the pointer's address.
     pub fn origins(&self, pointer: Value) -> Vec<Value> {
         let (mut seen, mut found) = (vec![self.address(pointer).base], Vec::new());
         let mut at = 0;
@@ -491,9 +493,9 @@ impl<'t> Pointers<'t> {
         if values.len() > MOST_ORIGINS || is_loop() { &[] } else { values }
     }
 
-    /// Returns the blocks that define the operands of a value, recursively. If a path between two
-    /// points enters none of these blocks, the value is the same at both points. `None` if there
-    /// are too many operands.
+    /// Returns the blocks of the joins and of the instructions, except pure ones, that a value is
+    /// computed from. If a path between two points enters none of these blocks, the value is the
+    /// same at both points. `None` if there are too many operands.
     pub fn defined_in(&self, value: Value) -> Option<Vec<usize>> {
         let (mut pending, mut blocks) = (vec![value], Vec::new());
         for _ in 0..DEPTH {
@@ -574,10 +576,9 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns whether the call at index `at` cannot write the memory behind a pointer (with
-    /// `to_read`, cannot access it). No argument may point there. Also, the call accesses only its
-    /// arguments' memory, or cannot know the address. `as_restrict` makes parameters `restrict`.
-    /// Like LLVM's `BasicAAResult::getModRefInfo` and `AAResults::getModRefInfo`.
+    /// Returns whether the call at index `at` cannot write (with `to_read`: cannot access) the
+    /// memory behind a pointer. With `as_restrict`, parameters are treated as `restrict`. Like
+    /// LLVM's `BasicAAResult::getModRefInfo` and `AAResults::getModRefInfo`.
     pub fn is_out_of_reach(
         &self,
         pointer: Value,
@@ -684,8 +685,7 @@ impl<'t> Pointers<'t> {
         self.object(other) != Object::Unknown || self.is_kept_from(parameter, other)
     }
 
-    /// Returns whether other code never knows a local variable's address. An optimiser would keep
-    /// such a variable in a register.
+    /// Returns whether a pointer is a local variable's address that other code never knows.
     pub fn is_private_variable(&self, pointer: Value) -> bool {
         self.object(pointer) == Object::Local
             && self.captures().get(&pointer).is_some_and(|capture| capture.at.is_empty())
@@ -696,9 +696,8 @@ impl<'t> Pointers<'t> {
     }
 }
 
-/// Finds the slots that LLVM promotes to registers, because they are only loaded and stored as a
-/// whole. The keys are the slots and their casts. Same as LLVM's `isAllocaPromotable` after casts
-/// without an effect are removed.
+/// Maps each slot that is only loaded and stored as a whole, and each cast of it, to the slot. Like
+/// LLVM's `isAllocaPromotable` after casts without an effect are removed.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
     let mut found = HashMap::default();
     for inst in function.instructions.iter().filter(|inst| inst.opcode == Opcode::Alloca) {

@@ -10,14 +10,14 @@ use crate::{Keep, Module, Result, TextError, TextErrorKind};
 /// Reads a module's TBAA metadata from its text.
 ///
 /// The text may be the output of any LLVM since 3.0, or only metadata. Nodes that are not valid
-/// TBAA are kept; `tbaa_check::verify` reports them. The module contains the text: it borrows a
-/// slice, and owns a `Vec`.
+/// TBAA are no error; `tbaa_check::verify` reports them. The module borrows a slice, and owns a
+/// `Vec`.
 ///
 /// # Errors
 ///
 /// A [`TextError`] if the reader finds a syntax error, a metadata number that is defined twice or
-/// not at all, or a number out of range. LLVM's `parseAssembly` rejects these texts too. Also if
-/// the text has 4 GiB or more, or inline nodes nested too deep (`MAX_INLINE_DEPTH`).
+/// not at all, a number out of range, or inline nodes nested deeper than `MAX_INLINE_DEPTH`. Also
+/// if the text has 4 GiB or more, or too many nodes for a graph.
 pub fn read<'t>(text: impl Into<Cow<'t, [u8]>>) -> Result<Module<'t>, TextError> {
     read_with(text, Keep::Used)
 }

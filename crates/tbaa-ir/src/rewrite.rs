@@ -1,4 +1,4 @@
-//! Changes attachments in a module's text, and leaves every other byte unchanged.
+//! Changes attachments and named metadata in a module's text, and adds nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,9 +11,8 @@ use tbaa::{parts::table::HashMap, parts::table::IndexMap, text::write_operands};
 
 /// Changes the metadata attachments of instructions in a module's text.
 ///
-/// The text is written once, however many changes there are. Spaces, comments and line ends stay.
-/// There is one exception: if several instructions share a line, and one of them gains or loses an
-/// attachment at its end, the next instruction moves to a new line.
+/// Other text stays, with its spaces and comments. If several instructions share a line, and one of
+/// them gains or loses an attachment at its end, the next instruction moves to a new line.
 ///
 /// ```
 /// use tbaa_ir::{Rewriter, read};
@@ -145,7 +144,7 @@ impl<'t> Rewriter<'t> {
     /// # Errors
     ///
     /// [`TextErrorKind::NoEnd`] if the end of a changed instruction cannot be found. An instruction
-    /// that has no tag and only loses attachments is then left unchanged, without an error.
+    /// without `!tbaa` and `!tbaa.struct` that only loses attachments is then left unchanged.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {
@@ -234,7 +233,7 @@ impl<'t> Rewriter<'t> {
             }
         }
         // Put an instruction that follows on this line on a new line. Otherwise words could join,
-        // and the reader finds an instruction only at the start of a line or after a tag.
+        // or the reader might not find the instruction.
         if at_end && goes_on(&self.text()[found.end..]) {
             edits.insert(found.end, line_end(self.text()));
         }

@@ -93,8 +93,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`, and returns true. If the `!` begins
-    /// an attachment of a global variable on an earlier line, skips the line and returns false.
+    /// Reads `!4 = distinct !{...}` or `!llvm.ident = !{!4}`, and returns true. If the line
+    /// continues a global variable with an attachment, skips the line and returns false.
     fn metadata(&mut self, lexer: &mut Lexer<'t>, has_ended: bool) -> Result<bool> {
         let start = *lexer;
         let offset = lexer.at;

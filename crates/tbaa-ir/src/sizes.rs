@@ -9,7 +9,7 @@ use tbaa_types::{Context, DataLayout, Layouts, Measures, Type, TypeKind};
 
 /// Computes the sizes of a module's types, using its data layout.
 ///
-/// Each spelling of a type is parsed and measured only once.
+/// Each spelling of a type is parsed only once, and each type is measured only once.
 ///
 /// ```
 /// use tbaa_ir::Sizes;
@@ -69,15 +69,14 @@ impl Sizes {
     /// Reads the data layout and the struct types of a module.
     ///
     /// If the module has no layout, or one that LLVM 22 rejects, LLVM's default layout is used. If
-    /// its type definitions cannot be read, named structs have no size.
+    /// the type definitions cannot be read, named structs have no size.
     pub fn new(module: &Module<'_>) -> Self {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context).unwrap_or_default();
         Self::of_types(module, context, definitions)
     }
 
-    /// Like [`new`](Self::new), but fails as [`Module::read_types`] does if a definition of a
-    /// struct type cannot be read.
+    /// Like [`new`](Self::new), but fails as [`Module::read_types`] does.
     pub fn read(module: &Module<'_>) -> Result<Self, ParseError> {
         let mut context = Context::default();
         let definitions = module.read_types(&mut context)?;
@@ -154,7 +153,8 @@ impl Sizes {
         self.known.borrow().context.display(ty).to_string()
     }
 
-    /// Returns an array's element type, or else the part of `ty` at `index`: [`Context::parts`].
+    /// Returns the element type of an array; for another type, its part at `index`: see
+    /// [`Context::parts`].
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
         let parts = known.context.parts(ty);

@@ -15,9 +15,8 @@ impl Module<'_> {
     /// such as `getelementptr (i8, ptr @g, i64 8)`. For `llvm.memcpy`, `memmove` and `memset` it is
     /// the destination.
     ///
-    /// Within a function, pointers with the same text are the same value. Returns `None` for other
-    /// calls, for opcodes on which LLVM accepts no tag, and if no pointer is found within 4,096
-    /// bytes.
+    /// Returns `None` for other calls, for instructions that do not access memory, and if no
+    /// pointer is found within 4,096 bytes.
     ///
     /// ```
     /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
@@ -134,8 +133,7 @@ pub(super) fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
-        // A reference `!4` is not a definition. This is checked first, because an error of
-        // `NodeDefinition::read` counts lines, which takes time linear in the module's text.
+        // A reference `!4` is not a definition.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
         lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;

@@ -29,8 +29,8 @@ impl<const SET: u8> Default for Stops<SET> {
 }
 
 impl<const SET: u8> Stops<SET> {
-    /// Returns the offset of the first byte of the set at or after `at`, or the end of the text. A
-    /// `+` or `?` may be reported too.
+    /// Returns the offset of the first byte of the set at or after `at`, or the end of the text.
+    /// Stops at `+` and `?`, too.
     #[inline]
     pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
         let base = at & !63;
@@ -93,7 +93,7 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     gathered(&stops)
 }
 
-// These functions compare with several bytes at once, if these differ in one or two bits.
+// One comparison in these functions covers several bytes that differ in one or two bits.
 
 /// Matches `"`, `;` and `/`. Also matches `+` and `?`, which are rare, and which callers skip.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Finds, in metadata nodes, the operands that this crate accepts and LLVM rejects.
+//! Finds what LLVM cannot read in the metadata nodes of a module.
 //!
 //! This crate skips unused nodes, and keeps an unknown operand as text. LLVM reads every node, and
 //! rejects the whole module for one bad operand. Specialised nodes such as `!DIFile(...)` are not
@@ -16,7 +16,7 @@ use tbaa_lex::{constant::is_constant, lexer::Lexer, source::unquoted};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[doc(hidden)]
 pub struct Unreadable {
-    /// The bytes of the operand in the text. For a syntax error, the byte at the error.
+    /// The bytes of the operand in the text. For a syntax error, one byte.
     pub span: Range<usize>,
     pub why: WhyUnreadable,
 }
@@ -36,7 +36,7 @@ pub enum WhyUnreadable {
 }
 
 impl Module<'_> {
-    /// Calls `found` with each operand in the text's nodes that LLVM cannot read.
+    /// Calls `found` with operands of the text's nodes that LLVM cannot read.
     #[doc(hidden)]
     pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
         let text = &*self.text;
@@ -61,8 +61,8 @@ impl Module<'_> {
                 found(Unreadable { span: end - 1..end, why: WhyUnreadable::Node(error.kind) });
             }
         }
-        // An inline node that equals an earlier one has the earlier one's offset, so it was not
-        // examined. The reader's warnings list its integers without a type.
+        // An inline node that equals another node may share its offset, and is not examined then.
+        // The reader's warnings list such a node's integers without a type.
         let untyped = self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped);
         for at in untyped.map(|warning| warning.offset) {
             let after = spans.partition_point(|span| span.start <= at);
@@ -109,7 +109,7 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the reason why LLVM cannot read an operand, or `None` if LLVM can.
+    /// Returns the reason why LLVM cannot read an operand, or `None` if none is known.
     fn why<'n>(
         &self,
         part: &Part<'_, Reference>,
@@ -134,7 +134,6 @@ impl Module<'_> {
         }
     }
 
-    /// Returns the names of the functions, global variables and aliases.
     fn global_names(&self) -> HashSet<Vec<u8>> {
         let text = &*self.text;
         let lines = [0].into_iter().chain(memchr::memchr_iter(b'\n', text).map(|end| end + 1));

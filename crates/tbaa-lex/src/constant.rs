@@ -36,9 +36,9 @@ pub fn int_literal(text: &str) -> Option<(&str, &str, u32)> {
 }
 
 /// Returns whether LLVM accepts a text as a constant operand of a metadata node: `Some(true)` if
-/// every module may contain it, `Some(false)` if none may. Returns `None` if that depends on the
-/// module or is not examined: global names, expressions, aggregates, types with a name or a
-/// pointee, rare types such as `half`, and specialised nodes.
+/// every module may contain it, `Some(false)` if none may. Returns `None` if undecided, such as
+/// for addresses of globals, expressions, aggregates, types with a name or a pointee, rare types
+/// such as `half`, and specialised nodes.
 /// LLVM: `LLParser::parseMetadata`, `LLParser::parseValueAsMetadata`.
 pub fn is_constant(text: &str) -> Option<bool> {
     if let Some(node) = text.strip_prefix('!') {
@@ -57,7 +57,7 @@ pub fn is_constant(text: &str) -> Option<bool> {
     if value.is_empty() || value.starts_with('%') || !is_type {
         return Some(false);
     }
-    // Such as `ptrtoint (ptr @g to i64)` and `dso_local_equivalent @f`.
+    // For instance, `ptrtoint (ptr @g to i64)` and `dso_local_equivalent @f` are expressions.
     let is_expression =
         value.starts_with(|byte: char| byte.is_ascii_alphabetic()) && value.contains(['(', '@']);
     match value {

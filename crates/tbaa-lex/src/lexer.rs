@@ -24,7 +24,7 @@ pub enum LexErrorKind {
     NumberOutOfRange,
 }
 
-/// A text and the reader's position in it. To look ahead, the reader copies the lexer.
+/// A text and a position in it. To look ahead, copy the lexer.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexer<'t> {
     pub text: &'t [u8],
@@ -45,7 +45,7 @@ impl<'t> Lexer<'t> {
         LexError { offset: self.text.len(), kind: LexErrorKind::Truncated(inside.into()) }
     }
 
-    /// Returns an error: the text ends inside `inside`, or has something else than `wanted` here.
+    /// Returns [`Lexer::truncated`] at the end of the text, and [`Lexer::expected`] elsewhere.
     pub fn cut_or(&self, wanted: &'static str, inside: &str) -> LexError {
         match self.peek() {
             None => self.truncated(inside),
@@ -63,7 +63,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// Skips these bytes, and returns whether they were next.
+    /// Skips these bytes if they are next, and returns whether they were.
     #[inline]
     pub fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
@@ -73,7 +73,7 @@ impl<'t> Lexer<'t> {
         here
     }
 
-    /// Skips this word, and returns whether it was next as a whole word.
+    /// Skips this word if it is next as a whole word, and returns whether it was.
     #[inline]
     pub fn eat_word(&mut self, word: &[u8]) -> bool {
         let end = self.at + word.len();
@@ -202,7 +202,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Skips white space, `bytes`, and white space again. Returns `None` if other bytes are next.
+    /// Skips white space, `bytes`, and white space again. Returns `None` if this fails.
     #[inline]
     pub fn token(&mut self, bytes: &[u8]) -> Option<()> {
         self.skip_space().ok()?;
@@ -256,8 +256,8 @@ impl<'t> Lexer<'t> {
 
     /// Skips a type, and returns its text, and the pointee's text if the type ends in `*`.
     ///
-    /// A type is a first token or bracket, followed by any number of `*`, `addrspace(N)` and
-    /// parameter lists.
+    /// A type is a word, a name after `%` or a text in brackets, and then any number of `*`,
+    /// `addrspace(N)` and parameter lists.
     #[allow(clippy::type_complexity)]
     #[inline]
     pub fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), LexError> {
@@ -311,7 +311,7 @@ impl<'t> Lexer<'t> {
             b"null" | b"undef" | b"poison" | b"zeroinitializer" => return Ok(()),
             _ => {}
         }
-        // Such as `getelementptr inbounds inrange(0, 8) (...)` and `dso_local_equivalent @f`.
+        // An expression: `getelementptr inbounds inrange(0, 8) (...)`, `dso_local_equivalent @f`.
         let mut in_range = false;
         loop {
             self.skip_space()?;
@@ -338,7 +338,7 @@ impl<'t> Lexer<'t> {
     #[inline]
     pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
         self.at += 1;
-        // `until` skips inner pairs, so this is the closing bracket.
+        // `until` skips inner pairs, so it stops at the closing bracket.
         self.until(&[], inside)?;
         self.at += 1;
         Ok(())
@@ -383,7 +383,7 @@ pub fn is_word(byte: u8) -> bool {
 }
 
 /// Reads the decimal number of one to seven digits that a text begins with, and returns it and its
-/// length. Returns `None` if the text begins with no digit or with eight. Has no loop over digits.
+/// length. Returns `None` if the text begins with no digit or with eight.
 #[inline]
 fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     let digits = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;

@@ -1,4 +1,4 @@
-//! The lexer, text positions and escapes that all readers and writers of LLVM assembly share.
+//! The lexer, text positions and escapes for readers and writers of LLVM assembly.
 //!
 //! This crate is a part of `tbaa` and may change in any version.
 

@@ -29,8 +29,8 @@ pub fn shortened(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(format!("{start}... ({} bytes)", name.len()))
 }
 
-/// Shortens a message that may contain names of any length. A long message becomes its beginning
-/// and its end, because the end says what to do.
+/// Shortens a message that may contain names of any length. A long message becomes its beginning,
+/// the number of bytes left out, and its end.
 pub fn brief(message: String) -> String {
     const HALF: usize = 2 * SHOWN;
     if message.len() <= 4 * HALF {
@@ -72,7 +72,7 @@ pub fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Removes the quotes and escapes of a name. A bare name is returned as is.
+/// Removes the quotes of a name and resolves its escapes. A bare name is returned as is.
 pub fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
     match name.strip_prefix(b"\"") {
         Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),

@@ -1,8 +1,8 @@
-//! Caches the oracle's alias answers on the tags of one call of `Lowering::lower`.
+//! Caches the alias answers of an [`Oracle`] during one call of `Lowering::lower`.
 //!
 //! A pair of tags that the oracle's tables do not decide needs a search, which may take
-//! milliseconds. So all searches together have a limit of steps. After it, the answer for a new
-//! pair is `MayAlias`. An earlier answer never changes, because tags were made on its basis.
+//! milliseconds. So all searches together have a limit of steps. Beyond the limit, the answer for a
+//! new pair that needs a search is `MayAlias`. Earlier answers never change.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
@@ -54,7 +54,6 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         may
     }
 
-    /// Returns whether some pair counted as aliasing because no steps were left.
     pub(super) fn gave_up(&self) -> bool {
         self.cache.borrow().gave_up
     }
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
     use tbaa::{AliasRule, Graph, Size};
 
-    /// When no steps are left, earlier answers stay, and all other pairs may alias.
+    /// When no steps are left, earlier answers stay, and other pairs that need a search may alias.
     #[test]
     fn beyond_the_steps() {
         let mut graph = Graph::new();

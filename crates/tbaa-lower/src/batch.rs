@@ -1,7 +1,8 @@
 //! Sorts the new sources of one call of `Lowering::lower` into classes. A source is a tag to be
-//! lowered. The sources of one class may alias the same other sources, so they get one node in the
-//! forest of lowered types. LLVM answers `MayAlias` for two nodes if one is an ancestor of the
-//! other: they are *comparable*. A *group* is the number of a root.
+//! lowered: replaced by a tag that LLVM interprets correctly. The sources of one class may alias
+//! the same other sources, so they share a node in the forest of lowered types. LLVM answers
+//! `MayAlias` for two nodes if one is an ancestor of the other: they are *comparable*. A *group* is
+//! the number of a root.
 
 use std::borrow::Borrow;
 
@@ -20,9 +21,9 @@ use tbaa::{Graph, Oracle, TagId};
 /// A set of sources that may alias the same other sources.
 pub(super) struct Class {
     pub(super) members: Vec<Key>,
-    /// The index into [`Batch::rows`] of its relation to existing tags.
+    /// The index into [`Batch::rows`] of the class's row.
     pub(super) row: usize,
-    /// The distance of its first member from the top of clang's type tree ([`Ranks`]).
+    /// The rank of the class's first member ([`Ranks`]).
     pub(super) rank: u32,
     /// The nodes at which the class may be placed.
     pub(super) allowed: Allowed,
@@ -33,11 +34,11 @@ struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// True for a fixed tag that does not alias everything. A new class in private memory need not
-    /// alias it: other modules access private memory only with tags that alias everything.
+    /// True for a fixed tag whose node has a parent. A new class in private memory need not alias
+    /// such a tag: other modules access private memory only with tags at the top.
     foreign: bool,
-    /// True if the node of a new class in shared memory must be made comparable with this tag's
-    /// node. If false, the rule by which all modules choose nodes for shared memory ensures this.
+    /// True if a new class in shared memory that may alias this tag must get a node comparable with
+    /// the tag's node. If false, these nodes are comparable in any case (`skeleton.rs`).
     moves_shared: bool,
     scope: Option<u32>,
     /// True for a source, false for a fixed tag. Only pairs of sources are counted.
@@ -55,8 +56,8 @@ pub(super) struct Row {
 
 impl Row {
     /// Returns the row of a new source, and the number of existing sources that it may alias.
-    /// `shared` is true if other modules may tag the source's memory. For private memory, `private`
-    /// has the nodes of the tags that alias everything: other modules access it only with these.
+    /// `shared` is true if other modules may tag the source's memory. For private memory under the
+    /// fixed tags' root, `private` has the top nodes without a fixed tag.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
@@ -157,7 +158,7 @@ fn relate<G: Borrow<Graph>>(
 }
 
 impl Lowering {
-    /// Adds to the index `vicinity` the existing tags that it lacks. Replaces it for a new oracle.
+    /// Adds to the index `vicinity` the tags that it lacks. Makes a new index for a new oracle.
     pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         let all = self.fixed.len() + self.sources.len();
         if !self.vicinity.0.is_of(oracle) {

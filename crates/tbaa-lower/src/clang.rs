@@ -7,9 +7,9 @@ use tbaa::{Graph, TagId, TypeKind};
 /// The largest number of paths that are listed for one record.
 const MOST_PATHS: usize = 1 << 16;
 
-/// Returns the paths of all possible accesses to declared types: each scalar member of each record
-/// for which `of` is true, also in nested records and arrays, and each scalar type by itself. At
-/// most 65,536 members of a record are listed.
+/// Returns paths of accesses to declared types: to each scalar member of each record for which `of`
+/// is true, also in nested records and arrays, and to each scalar type by itself. At most 65,536
+/// members of a record are listed.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Record, Target};
@@ -91,7 +91,7 @@ pub fn tags_of_clang(
             (Err(DeclareError::Build(error)), _) | (_, Err(DeclareError::Build(error))) => {
                 return Err(DeclareError::Build(error));
             }
-            // Such an access (to a bit-field, for instance) has no tag under one of the policies.
+            // Some accesses, such as to a bit-field, have no tag under one of the policies.
             _ => continue,
         };
         let Ok(said) = theirs.tag(tag.1) else { continue };

@@ -9,15 +9,15 @@ use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{Access, AliasRule, Graph, Oracle, Size, TagId};
 
-/// Groups accesses that alias the same others into classes, and lists which classes may alias.
+/// Groups accesses that may alias the same others into classes, and lists which classes may alias.
 ///
-/// An access gets one scope, named after its class, and no `!noalias` list, so stock LLVM learns
-/// nothing from it. Classes are numbered from 0. The *row* of a class lists the lower-numbered
+/// An access gets one scope, named after its class, and no `!noalias` list, so the scope has no
+/// effect in stock LLVM. Classes are numbered from 0. The *row* of a class lists the lower-numbered
 /// classes that it may alias. A row never changes, so modules made at different times may be
 /// linked. The analysis in the crate `tbaa-plugin` reads rows and scopes.
 ///
-/// A call may have the scopes of everything that it and its callees access. If that is unknown, the
-/// call must have none: LLVM puts a call's scopes on every access of an inlined callee.
+/// A call may have the scopes of everything that it and its callees access. If these accesses are
+/// unknown, attach no scopes: LLVM puts a call's scopes on every access of an inlined callee.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, AliasRule};
@@ -47,8 +47,8 @@ pub struct AccessClasses {
     rows: Vec<Vec<u32>>,
     /// The name of each class's scope.
     names: Vec<String>,
-    /// An index that finds, for an access, a superset of the accesses that it may alias. The number
-    /// counts the elements of `accesses` that are in the index.
+    /// An index that finds a superset of the accesses that a given access may alias, and the number
+    /// of elements of `accesses` that are in the index.
     vicinity: (Vicinity, usize),
 }
 
@@ -62,8 +62,8 @@ impl AccessClasses {
         AccessClasses { domain, rule: None, accesses, rows, names, vicinity: Default::default() }
     }
 
-    /// Returns the classes of these accesses. Do not add more. The names contain a fingerprint of
-    /// the accesses and of the pairs that may alias, so equal names mean equal classes.
+    /// Returns the classes of these accesses. Add no more accesses to the result. The names of the
+    /// scopes contain a fingerprint of the accesses and of the pairs that may alias.
     ///
     /// # Errors
     ///
@@ -91,9 +91,7 @@ impl AccessClasses {
         Ok(classes)
     }
 
-    /// Adds accesses, except untagged ones and those that were added before. A new access is
-    /// compared with each access that an index on types finds for it. An access with its own size
-    /// is compared with all others.
+    /// Adds accesses, except untagged ones and those that were added before.
     ///
     /// # Errors
     ///
@@ -176,7 +174,7 @@ impl AccessClasses {
         (size.map_or(access, |size| access.with_size(size)), class)
     }
 
-    /// Adds to `vicinity` the accesses that it lacks. Replaces it if it is of another oracle.
+    /// Adds to the index `vicinity` the accesses that it lacks. Makes a new index for a new oracle.
     fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
         if !self.vicinity.0.is_of(oracle) {
             self.vicinity = (Vicinity::new(oracle), 0);
@@ -229,8 +227,8 @@ impl AccessClasses {
     }
 
     /// Returns the rows of all classes as text for the plugin. `!tbaa.relations` lists a node whose
-    /// operands are the domain's name and the rows. A row is a class, followed by the
-    /// lower-numbered classes that it may alias. A class without a row may alias every class.
+    /// operands are the domain's name and the rows. A row is the number of a class, then the lower
+    /// numbers of the classes that it may alias. A class without a row may alias every class.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         (0..self.rows.len() as u32).map(|class| self.row(class))
     }

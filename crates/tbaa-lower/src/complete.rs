@@ -1,15 +1,15 @@
 //! Finds a forest that expresses a relation of members, with few additional pairs.
 //!
-//! A member is a class of sources (accesses). In a forest, two members are *comparable* if one is
-//! an ancestor of the other, as all related members must be. The cost of a forest is the number of
+//! A member is a class of sources (accesses). Two members of a forest are *comparable* if one is an
+//! ancestor of the other. Related members must be comparable. The cost of a forest is the number of
 //! pairs of sources whose members are comparable but not related.
 //!
 //! A *part* is a maximal set of members that relations connect. Its *top* is the ancestor of its
 //! other members, which are then divided into smaller parts below the top. Members that are related
-//! to the whole part become tops first, because they cost nothing. Else an order of the members
-//! decides. In the first forest the order is given. If this forest has a cost, a second one is
-//! made, with the most related member on top, and the cheaper forest is used. For each small part
-//! of the second forest, a few tops are tried, each with the cheaper of both orders below it.
+//! to the whole part become tops first, because they cost nothing. Otherwise an order of the
+//! members chooses the top. For the first forest the order is given. If the first forest has a
+//! cost, a second one is made, with the most related member on top, and the cheaper forest is used.
+//! For a small part of the second forest, several tops are tried, with either order below them.
 
 use super::relation::{Parts, Relation};
 
@@ -19,10 +19,10 @@ const SMALL_PART: usize = 128;
 /// The number of members that are tried as the top of a small part.
 const MAX_TOPS: usize = 4;
 
-/// A function that chooses the top of a part, given the degrees of all members.
+/// A function that chooses the top of a part (its second argument) from [`Completer::degrees`].
 type Pick<'p> = &'p dyn Fn(&[u64], &[u32]) -> Option<u32>;
 
-/// Returns a sort key for members: the one with the largest degree first.
+/// Returns a sort key that puts the member with the largest degree first.
 fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
     |&at| (u64::MAX - degrees[at as usize], at)
 }
@@ -30,7 +30,7 @@ fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
 /// Finds forests for sets of a relation's members, one set after the other.
 pub(super) struct Completer<'r> {
     relation: &'r Relation,
-    /// The order for the first forest: the lowest rank is on top, and then the lowest index.
+    /// The order for the first forest: the lowest rank on top, and of equal ranks the lowest index.
     rank: &'r [u32],
     /// For each member of the set: the number of related sources in its part, including its own.
     degrees: Vec<u64>,
@@ -63,8 +63,8 @@ impl<'r> Completer<'r> {
         if found.cost < known.cost { found } else { known }
     }
 
-    /// Puts the member with the largest degree on top of each part. In a small part, several tops
-    /// are tried, with the rest in either order.
+    /// Makes the second forest. Puts the member with the largest degree on top of a large part, and
+    /// tries several members as the top of a small part.
     fn looking_ahead(&mut self, set: &[u32], general: Pick<'_>) -> Completion {
         let central: Pick<'_> = &|degrees, part| part.iter().copied().min_by_key(most(degrees));
         self.count_degrees(set);
@@ -95,7 +95,6 @@ impl<'r> Completer<'r> {
         tree
     }
 
-    /// Returns the parts of a set, each in ascending order.
     pub(super) fn parts_of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
         self.parts.of(set)
     }
@@ -138,7 +137,8 @@ impl Completion {
     }
 
     /// Moves the tops of a part into the forest, below `above`: the members that are related to the
-    /// whole part or, without these, the one that `pick` chooses. Adds the rest's parts to `work`.
+    /// whole part or, without these, the one that `pick` chooses. Then moves members that are parts
+    /// by themselves, and adds the other parts of the rest to `work`.
     fn descend(
         &mut self,
         on: &mut Completer<'_>,
@@ -220,8 +220,8 @@ mod tests {
         Completer::new(relation, rank).complete(set)
     }
 
-    /// Finds the least cost without the code under test: while two related members each have a
-    /// neighbour that the other lacks, tries both ways to add one of these neighbours to the other.
+    /// Finds the least cost by exhaustive search. While two related members each have a neighbour
+    /// that the other lacks, tries to relate either neighbour to the member that lacks it.
     fn exhaustive(relation: &Relation, related: &[Vec<bool>], cost: u64, best: &mut u64) {
         if cost >= *best {
             return;

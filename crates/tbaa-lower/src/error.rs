@@ -19,7 +19,7 @@ pub enum LowerError {
     #[error("the lowering has no lineage to grow: name one with `Options::lineage`")]
     NoLineage,
     /// A source that was lowered as [private](super::Source::private) memory is now requested as
-    /// memory that other modules access. The tag that the source got does not alias their tags.
+    /// memory that other modules access. The source's tag need not alias the other modules' tags.
     #[error(
         "`{place}` was lowered as private memory, and other code accesses it now: lower it without \
          `Source::private` from the start, or name its record in `Shared`"

@@ -38,8 +38,8 @@ impl Fingerprint {
         bytes.iter().for_each(|&byte| self.byte(byte));
     }
 
-    /// Hashes the contents of tags, including all their types. Returns whether any of these nodes
-    /// is `distinct`. If so, equal hashes do not mean equal types.
+    /// Hashes the contents of tags, including all their types. Returns whether any hashed node is
+    /// `distinct`. If so, equal hashes do not mean equal types.
     pub(super) fn tags(&mut self, graph: &Graph, tags: impl Iterator<Item = TagId>) -> bool {
         let mut nodes: IndexSet<NodeId> = IndexSet::default();
         for tag in tags {

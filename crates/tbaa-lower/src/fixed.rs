@@ -1,5 +1,5 @@
 //! Open lowering: tags are replaced by tags that LLVM interprets correctly, while other modules
-//! access some of the memory with their own tags, under their own root.
+//! access some of the memory with tags of the same root.
 //!
 //! The other modules' tags are fixed: they are used unchanged. From a tag's base type and offset,
 //! LLVM goes to field types, and from a scalar to its parent, up to the root. Each type on this
@@ -58,13 +58,13 @@ impl Lowering {
     /// `graph` contains the other modules' tags, as clang emits them; it becomes the lowered graph.
     /// Each of `pairs` is a source (a tag of the oracle's graph that describes an access exactly)
     /// and the fixed tag for the same access. `pairs` must have all tags that other modules use,
-    /// also those for pointers to scalars, except tags that alias everything under the root, such
-    /// as `char`. [`tags_of_clang`] makes the pairs for declared types.
+    /// also those for accesses through a pointer to a scalar. Only tags that alias everything under
+    /// the root, such as that of `char`, may be missing. [`tags_of_clang`] makes the pairs for
+    /// declared types.
     ///
-    /// Separately named lowerings may share the memory too, if they fix tags of the same types. A
-    /// source that is not [private](Source::private) gets no new type. Its tag is for a type on a
-    /// fixed tag's path to the root, chosen by the source's types. If other sources of this
-    /// lowering require it, its tag is for an ancestor of that type, or it has no tag.
+    /// Lowerings of other lineages may tag the memory too, if they fix tags of the same types. A
+    /// source that is not [private](Source::private) gets no new type. The source's tag is for a
+    /// type on a fixed tag's path to the root, or the source has no tag.
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
@@ -155,7 +155,8 @@ impl Lowering {
         Some(own)
     }
 
-    /// Sets the tag of a node: for a scalar's node, the tag of an access to that scalar alone.
+    /// Sets a node's tag: for a scalar, the tag of an access to the scalar alone; for a struct's
+    /// field, the tag without the immutable flag.
     fn make_scalar_tag(&mut self, node: usize) -> Result<(), BuildError> {
         let Some(made) = &mut self.forest.nodes[node].made else { return Ok(()) };
         made.tag = match made.ty {

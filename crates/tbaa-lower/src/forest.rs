@@ -30,7 +30,7 @@ pub(super) struct Made {
     pub(super) immutable: Option<TagId>,
 }
 
-/// Where a class goes: a set of tags to be lowered that may alias the same other tags.
+/// Where a class goes. A class is a set of tags to be lowered that may alias the same other tags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
     /// A new child of this node, or of the root for `None`.
@@ -75,7 +75,7 @@ impl Forest {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// Returns the lowest position that is comparable to all of `marks`, nodes under one root.
+    /// Returns the lowest position that is comparable to all of `marks`, which are under one root.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {

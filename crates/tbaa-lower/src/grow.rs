@@ -22,11 +22,9 @@ impl Lowering {
     /// Adds sources: tags of the oracle's graph, and accesses with their own size.
     ///
     /// A later call never changes the tag of an earlier source, and skips sources that were added
-    /// before. With the previous call's oracle, a call takes time linear in the added sources and
-    /// those that they may alias. With another oracle, or for a source with its own size, all
-    /// existing sources are compared. Some pairs need a search. When a call's searches have taken
-    /// 2^23 steps plus 2^10 for each node of the oracle's graph, the remaining such pairs count as
-    /// aliasing, and [`Loss::unsearched`](super::Loss::unsearched) is set.
+    /// before. Some pairs of sources need a search. When a call's searches have taken 2^23 steps
+    /// plus 2^10 for each node of the oracle's graph, the remaining such pairs count as aliasing,
+    /// and [`Loss::unsearched`](super::Loss::unsearched) is set.
     ///
     /// # Errors
     ///
@@ -77,7 +75,8 @@ impl Lowering {
             self.scopes.domain = self.unique_name("scopes");
         }
         self.name_nodes(source, kept, &entries);
-        // A fingerprint cannot identify types with `distinct` nodes, so their root has no name.
+        // Without a lineage, a fingerprint names the roots. It cannot identify `distinct` nodes, so
+        // their root has no name.
         let is_closed = self.options.lineage.is_none();
         self.make_roots(|group| is_closed && is_distinct(source, group as u32, &entries))?;
         self.make_nodes(kept)?;
@@ -216,8 +215,7 @@ impl Lowering {
         }
     }
 
-    /// Returns a fingerprint of the lineage's name, the sources and the forest. It distinguishes
-    /// this lowering from all others.
+    /// Returns a fingerprint of the lineage's name, the format, the sources and the forest.
     pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
         let mut print = Fingerprint::new();
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
@@ -282,8 +280,7 @@ impl Lowering {
     }
 }
 
-/// Returns whether the sources under the root with index `group` use `distinct` nodes. Such types
-/// differ from all other types, even from those with equal contents.
+/// Returns whether the sources under the root with index `group` use `distinct` nodes.
 fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
     let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
     Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))

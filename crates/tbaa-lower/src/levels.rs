@@ -17,9 +17,9 @@ pub(super) struct Level {
 /// lists each member with its parent, parents first. `sizes[member]` is a member's number of tags.
 ///
 /// Two members are comparable if one is an ancestor of the other. A member with only one child
-/// shares a node with the child, because both are comparable to the same members. If a path is too
-/// long, nodes on it absorb their children. The merges that make the fewest pairs of tags
-/// comparable are done first.
+/// shares a node with the child, because both are comparable to the same members. On a path that
+/// is too long, nodes absorb their children on the path, preferably where few further pairs of tags
+/// become comparable.
 pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {

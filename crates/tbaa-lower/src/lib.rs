@@ -38,8 +38,9 @@
 //!
 //! For scalar types, LLVM answers `MayAlias` if one type is an ancestor of the other. So under one
 //! root it can give exactly the answers that a forest can express, and any forest can be written as
-//! scalar types. The pairs that the rule calls `MayAlias` rarely form a forest, so the lowering
-//! computes a cheap forest that includes them all. `docs/lowering.md` explains the theory.
+//! scalar types. The pairs for which the rule answers `MayAlias` need not form a forest. So the
+//! lowering computes a forest for all these pairs, in which LLVM answers `MayAlias` for few others.
+//! `docs/lowering.md` explains the theory.
 //!
 //! Without [`Lowering::fix`], no other code uses the forest's root, whose name contains a
 //! fingerprint. When LLVM merges two accesses, it uses the nearest common ancestor of their types,

@@ -22,7 +22,7 @@ impl Loss {
     }
 }
 
-/// Returns the number of pairs of different items among `sources` items, fewer than 2^32.
+/// Returns the number of pairs of different items among `sources` items; `sources` is below 2^32.
 pub(super) fn pairs_within(sources: u64) -> u64 {
     sources * sources.saturating_sub(1) / 2
 }

@@ -3,8 +3,8 @@
 //! Two nodes are comparable if one is an ancestor of the other. The node of a new class must be
 //! comparable to the nodes of all classes that the new class may alias. If these nodes form a
 //! chain, the class gets a new node below the lowest; otherwise it goes to their nearest common
-//! ancestor. New classes that may alias each other, directly or through others, and that may be
-//! placed below one node, are connected: they form a forest of their own below that node.
+//! ancestor. New classes that may alias each other, directly or through others, are a *part*. If a
+//! part may be placed below one node, the classes form a forest of their own below that node.
 
 use super::complete::Completer;
 use super::forest::{Forest, Position};
@@ -18,7 +18,7 @@ pub(super) struct NewClasses<'r> {
     pub(super) relation: &'r Relation,
     /// For each class, the nodes of the placed classes that it may alias.
     pub(super) marks: Vec<Vec<u32>>,
-    /// For each class, its position in an order from the most general class to the most special.
+    /// For each class, its rank: a more general class has a lower rank.
     pub(super) rank: &'r [u32],
     /// For each class, the nodes where it may be placed.
     pub(super) allowed: &'r [Allowed],
@@ -30,7 +30,7 @@ pub(super) struct NewClasses<'r> {
 /// The nodes at which a class may be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Allowed {
-    /// Any node: other modules access its memory only with tags that alias everything.
+    /// Any node: other modules access the memory only with tags that alias everything.
     Any,
     /// This node or an ancestor of it, or no tag: other modules may tag the same memory.
     Shared(Option<u32>),
@@ -61,7 +61,7 @@ impl Strategy {
 }
 
 impl Forest {
-    /// Places each new class. New nodes are at most `depth` nodes from the top.
+    /// Places the classes that may get tags. New nodes are at most `depth` nodes from the top.
     pub(super) fn place(
         &mut self,
         new: NewClasses<'_>,
@@ -114,7 +114,7 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Places new classes: first those in shared memory, then each connected part of the others.
+    /// Places new classes: first those in shared memory, then the parts of the others.
     fn together(&mut self, set: &[u32]) {
         self.positions.fill(None);
         let (free, shared): (Vec<u32>, Vec<u32>) =
@@ -135,8 +135,8 @@ impl Placing<'_, '_> {
                     self.forest.position(marks)
                 });
             }
-            // A class with only one possible node goes there first. The other classes must then be
-            // comparable to that node.
+            // A class with only one possible node goes there first, and restricts the classes that
+            // may alias it.
             let only = part.iter().find_map(|&class| match self.positions[class as usize] {
                 Some(Position::At(node)) => Some((class, node)),
                 _ => None,
@@ -153,7 +153,8 @@ impl Placing<'_, '_> {
                 self.hang(&part, anchor);
                 continue;
             }
-            // Some class must be placed higher than it would be alone: the most general one.
+            // The class that is related to the most sources is placed first, perhaps higher than
+            // it would be alone.
             let near = |class: u32| {
                 let near = self.new.relation.near_of(class as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
@@ -204,7 +205,8 @@ impl Placing<'_, '_> {
         self.placed.why[class as usize] = why;
     }
 
-    /// Places a connected part in new nodes below a node, or at the node if it takes no children.
+    /// Places a part in new nodes below a node. If the node takes no children, or is too deep,
+    /// places the part at the node or an ancestor.
     fn hang(&mut self, part: &[u32], above: Option<u32>) {
         let left = self.depth.saturating_sub(self.forest.depth(above));
         if above.is_some() && (left == 0 || !self.forest.takes_children(above)) {

@@ -7,7 +7,8 @@ use tbaa::{Graph, TagId, TypeId, TypeKind};
 const MAX_TYPES: u32 = 4096;
 
 /// A tag's rank is the number of types on its path: from the base to the access type, and on to the
-/// root. It is 0 if one of these has overlapping fields, because clang tags the access as `char`.
+/// root. The rank is 0 if the path leads through a type with overlapping fields, because clang tags
+/// such an access as `char`.
 #[derive(Default)]
 pub(super) struct Ranks {
     overlaps: HashMap<TypeId, bool>,

@@ -1,6 +1,6 @@
 //! Stores which classes (sets of tags) may alias, and the number of tags in each class.
 //!
-//! Most classes may alias only a few others, so a class's row is a list, or a bit set if smaller.
+//! A class's row lists the classes that it may alias. The row is a list or, if smaller, a bit set.
 
 use tbaa::parts::ones;
 
@@ -34,7 +34,7 @@ impl Row {
         related > len.div_ceil(64) * 2
     }
 
-    /// Returns the cost of iterating over the row: its list elements, or the words of its bit set.
+    /// Returns the cost of iterating over the row: the number of list elements or bit set words.
     fn cost(&self) -> usize {
         match self {
             Row::Few(list) => list.len(),
@@ -127,7 +127,7 @@ impl Relation {
 /// Finds the connected parts of a set of members.
 pub(super) struct Parts<'r> {
     relation: &'r Relation,
-    /// For each member of the current set that is in no part yet, the set's number in `sets`.
+    /// Equals `sets` for each member of the current set that is in no part yet.
     left: Vec<u32>,
     sets: u32,
 }

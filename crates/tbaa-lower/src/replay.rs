@@ -7,7 +7,7 @@ use super::state::Lowering;
 use tbaa::wellformed::{self, Verifier};
 use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
-/// An error in a lowering; there should be none.
+/// An error in a lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -30,9 +30,8 @@ pub enum ReplayError {
 }
 
 impl Lowering {
-    /// Compares rule `llvm` on the lowered tags with the oracle's rule on the sources, for all
-    /// pairs of sources with lowered tags. Returns the errors; there are none unless this library
-    /// or the graph is broken.
+    /// Checks the lowered tags: LLVM's verifier must accept them, and LLVM must not answer
+    /// `NoAlias` for the tags of two sources that may alias. Returns the errors.
     pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<ReplayError> {
         let mut wrong = Vec::new();
         let mut verifier = Verifier::new(&self.graph);

@@ -29,7 +29,7 @@ pub struct Saved<'l> {
     fingerprint: Option<String>,
     /// The graph of the sources.
     source: Cow<'l, Graph>,
-    /// The graph of the fixed tags, which other modules use too.
+    /// The graph of the fixed tags (the tags that other modules chose).
     fixed_graph: Option<Cow<'l, Graph>>,
     /// The sources that have a fixed tag, each with the index of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
@@ -41,7 +41,7 @@ pub struct Saved<'l> {
     scope_names: Vec<String>,
     scope_lists: Vec<List>,
     loss: Loss,
-    /// True if the lowering was made by [`Saved::fork`].
+    /// True for a fork ([`Saved::fork`]), and for a lowering that continues one.
     forked: bool,
     checksum: String,
 }
@@ -75,13 +75,13 @@ struct SavedSource {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Another version of this library wrote the saved lowering.
+    /// The saved lowering has another format version.
     #[error(
         "a saved lowering of version {0}, and this library reads {VERSION}: lower again, under a \
          new lineage"
     )]
     Version(u32),
-    /// The saved lowering was changed or truncated.
+    /// The saved lowering is inconsistent, or was never stored with `serde`.
     #[error("a saved lowering that is damaged ({0}): lower again, under a new lineage")]
     Damaged(&'static str),
     /// LLVM would reject a saved tag, or answer `NoAlias` for sources that may alias.
@@ -93,19 +93,17 @@ pub enum LoadError {
     /// The saved fixed tags cannot be used.
     #[error(transparent)]
     Fix(FixError),
-    /// The lowered graph is full.
+    /// The lowered graph cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 impl Saved<'_> {
-    /// Renames the lineage ([`Options::lineage`]), so that this copy can be continued independently
-    /// of the original. The copy gets another root. Modules tagged by both may be linked.
+    /// Returns a fork: a copy with another name ([`Options::lineage`]), which can be continued
+    /// independently of the original. Modules tagged by the fork and the original may be linked.
     ///
-    /// A lowering with fixed tags keeps the root that it shares with other code. All its forks have
-    /// the saved nodes of private sources. New sources in a fork count as shared memory, because
-    /// another fork may access the same memory. NB: in the original, new private sources do not, so
-    /// the original must not be continued.
+    /// NB: if there are fixed tags, the original must not be continued. A fork treats the memory of
+    /// its new private sources as shared with other forks; the original does not.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -121,7 +119,6 @@ impl Saved<'_> {
         forked
     }
 
-    /// Returns a hash of the lineage, the fingerprint, the nodes, the sources and the scopes.
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
@@ -150,12 +147,11 @@ impl Saved<'_> {
 }
 
 impl Lowering {
-    /// Returns the state, to be stored with `serde`. A later process can load it and continue the
-    /// lineage: its tags agree with those in this process's objects and bitcode.
+    /// Returns the state, to be stored with `serde`. A later process can load and continue it; the
+    /// code of both processes may be linked.
     ///
-    /// NB: only one process at a time may continue a lineage. If two processes continue from one
-    /// state, they do not know each other's new tags, and their code must not be linked.
-    /// [`Saved::fork`] gives each process its own lineage.
+    /// NB: if two processes continue one state, neither knows the other's new tags, and their code
+    /// must not be linked. [`Saved::fork`] gives each process a state of its own.
     ///
     /// # Panics
     ///
@@ -213,13 +209,12 @@ impl Lowering {
         saved
     }
 
-    /// Returns the saved lowering and the graph of its sources, for the next oracle. The graph
-    /// contains the saved types: declaring one again returns the same type.
+    /// Returns the saved lowering, and the graph of its sources, from which the next oracle must be
+    /// made. In this graph, declaring a saved type again returns the same type.
     ///
     /// # Errors
     ///
-    /// Returns a [`LoadError`] if the saved data is invalid, or gives wrong answers for a pair of
-    /// sources.
+    /// Returns a [`LoadError`] if the saved lowering cannot be used.
     pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
         if saved.version != VERSION {
             return Err(LoadError::Version(saved.version));
@@ -287,7 +282,7 @@ impl Lowering {
         self.fix(oracle, graph, pairs).map_err(LoadError::Fix)
     }
 
-    /// Returns the saved sources, after checking their groups, nodes and scopes.
+    /// Returns the saved sources, after checking their nodes and scopes. Fills `self.scopes`.
     fn restored_entries(
         &mut self,
         source: &Graph,
@@ -330,7 +325,7 @@ impl Lowering {
         Ok(entries)
     }
 
-    /// Returns whether no `!noalias` list of a source has the scope of a source that it may alias.
+    /// Returns false if a source may alias a member of a scope in its own `!noalias` list.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         let members = |scope: u32| self.scopes.members(scope).iter();
         self.sources.keys().all(|key| {

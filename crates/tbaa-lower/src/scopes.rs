@@ -1,9 +1,10 @@
 //! Alias scopes (`!alias.scope`, `!noalias`), which can express relations that no type tree can.
 //!
 //! An access with scopes `S` does not alias one whose `!noalias` list contains all of `S`. With a
-//! scope for each class (set of tags), all in one domain, any relation can be expressed. Merging
-//! two accesses is correct: LLVM takes both scopes and the intersection of the `!noalias` lists.
-//! Scopes and the domain are uniqued by name, so the copies that inlining makes are the same nodes.
+//! scope for each class (set of accesses), all in one domain, any relation between classes can be
+//! expressed. If LLVM merges two accesses, the result has the scopes of both accesses, and the
+//! scopes that are in both `!noalias` lists. Scope and domain nodes are uniqued, not distinct, so
+//! the copies that inlining makes are the same nodes.
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
@@ -16,8 +17,8 @@ use tbaa::{Access, Graph, Oracle};
 
 /// A lowering's scopes, one for each class of accesses, and the `!noalias` list of each class.
 ///
-/// Scopes belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and are added as it
-/// grows. The meaning of a scope never changes, so old and new code may be inlined into each other.
+/// A [`Lowering`](super::Lowering) with [`Options::scopes`] has a scope for each class. The meaning
+/// of a scope never changes, so old and new code may be inlined into each other.
 ///
 /// [`Options::scopes`]: super::Options::scopes
 ///
@@ -43,7 +44,6 @@ use tbaa::{Access, Graph, Oracle};
 /// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// The name of the domain.
     pub(super) domain: String,
     pub(super) names: Vec<String>,
     /// For each scope, the list of the scopes that its accesses do not alias.
@@ -58,7 +58,7 @@ pub struct Scopes {
     pub(super) entries: usize,
 }
 
-/// The list of a scope: all scopes below `end` with the same root as it, except those in `but`.
+/// A scope's `!noalias` list: the scopes under the same root, numbered below `end`, not in `but`.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct List {
@@ -97,22 +97,21 @@ pub struct ScopeNames<'a> {
     pub own: Vec<&'a str>,
     /// The scopes of accesses that the access or call never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
-    /// The rows of the [classes](crate::AccessClasses) in `own`, for `!tbaa.relations`.
+    /// The [rows](crate::AccessClasses) of the classes in `own`, for `!tbaa.relations`.
     pub rows: Vec<String>,
 }
 
 /// A new class, for which a scope is added.
 pub(super) struct Scoped<'c> {
-    /// The name of the class's scope.
     pub(super) name: String,
     /// The existing scopes that the class may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// True if the relation contains the class.
+    /// True if the class is in the relation that [`Scopes::add`] gets.
     pub(super) known: bool,
 }
 
 impl Scopes {
-    /// Returns the number of scopes. There is one for each class.
+    /// Returns the number of scopes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
@@ -130,11 +129,11 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the `!noalias` scopes of a call: those with no access that the call may alias. The
-    /// call must make only the accesses `touched`, and accesses to memory that no other code can
-    /// access. The call itself is in no scope.
+    /// Returns, for a call's `!noalias`, the scopes whose accesses the call cannot alias. The call
+    /// itself is in no scope. `touched` must contain all accesses of the call, except those to
+    /// memory that no other code can access.
     ///
-    /// `oracle` is the one with which the tags were lowered. Types may have been added to it since.
+    /// `oracle` must be the one with which the tags were lowered, perhaps with a larger graph.
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,
@@ -151,7 +150,6 @@ impl Scopes {
         &self.names[scope as usize]
     }
 
-    /// Returns the scopes of an access, by their indices.
     pub(super) fn numbers(&self, access: Access) -> Option<AccessScopes<'_>> {
         let scope = self.number(Key::of(access)?)?;
         Some(AccessScopes { scope, scopes: self })
@@ -175,8 +173,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a scope for each new class, and returns the first new scope. A list stays empty if
-    /// otherwise all lists' `but`, 4 bytes for an element, would exceed `most` bytes.
+    /// Adds a scope for each new class, and returns the index of the first new scope. A new list is
+    /// left empty if the `but` lists would otherwise take more than `most` bytes, at 4 an element.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

@@ -3,18 +3,20 @@
 //! Lowering replaces tags by tags that LLVM interprets correctly. Several modules may tag the same
 //! memory: clang's, whose tags are *fixed* (used unchanged), and those of lowerings that do not
 //! know each other. LLVM answers `NoAlias` for two accesses unless their nodes are *comparable*:
-//! one is an ancestor of the other. So all modules must choose comparable nodes for accesses that
-//! may alias, although each module knows different records.
+//! equal, or one an ancestor of the other. So all modules must choose comparable nodes for accesses
+//! that may alias, although each module knows different records.
 //!
 //! *Theorem.* A *leaf* of an access is a scalar type that the access's base type has at the
 //! accessed bytes. Two accesses to scalars that may alias have a common leaf, or one accesses a
-//! whole object whose type is an ancestor of the other's type. So their nodes are comparable if
-//! each is the nearest common ancestor of the access's leaves' nodes, or above it. If one path
-//! leads to an access's only leaf, the access may have clang's own node for this field, below the
-//! leaf's node. Any access that may alias it accesses the same field, or has the leaf's node or an
-//! ancestor. Leaves follow from the declaration alone. Two facts that only one module knows may
-//! move an access to an ancestor: it may alias private memory (not accessed by other modules), or
-//! an *odd* fixed tag, whose node is not at or below the node that its leaves determine.
+//! whole object whose type is an ancestor of the other access's type. So two such accesses have
+//! comparable nodes if each access's node is the nearest common ancestor of its leaves' nodes, or
+//! above that ancestor. If a single path of fields leads to an access's only leaf, the access may
+//! instead have clang's own node for this field, below the leaf's node: any access that may alias
+//! it is to the same field, or has the leaf's node or an ancestor of that node.
+//!
+//! Leaves follow from the declaration alone. An access may have to move to an ancestor because it
+//! may alias private memory (which only one module accesses), or an *odd* fixed tag: one whose node
+//! is neither the node that its leaves determine nor below that node.
 //!
 //! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
 //! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.
@@ -24,20 +26,21 @@ use super::source::Key;
 use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Field, Graph, Size, TagId, TypeId, TypeKind};
 
-/// The largest number of types that are visited to find an access's leaves.
+/// The largest number of types that one search visits.
 const MAX_TYPES: usize = 4096;
 
 /// The nodes that the fixed tags (clang's tags, used unchanged) determine for other tags.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
-    /// For each scalar type, the node of the fixed tag whose base and access type it is. `None` if
-    /// there are several such nodes without a common ancestor.
+    /// For each scalar type, the nearest common ancestor of the nodes of the fixed tags whose base
+    /// and access type is this type, or `None` without a common ancestor.
     scalars: HashMap<TypeId, Option<u32>>,
-    /// The node of the fixed tag for each tag of this module that has one, or `None` likewise.
+    /// For each tag of this module with fixed tags, the nearest common ancestor of their nodes, or
+    /// `None` without a common ancestor.
     cursors: HashMap<TagId, Option<u32>>,
-    /// For each fixed tag, true if it is odd, as the file's head defines.
+    /// For each fixed tag, true if the tag is odd, as the head of this file defines.
     pub(super) odd: Vec<bool>,
-    /// The top nodes without a fixed tag. Other modules may use tags there for any memory.
+    /// The parentless nodes without a fixed tag. Other modules may use tags there for any memory.
     pub(super) tops: Vec<u32>,
 }
 
@@ -71,7 +74,7 @@ impl Skeleton {
         skeleton
     }
 
-    /// Returns whether a source (a tag of this module) has a fixed tag.
+    /// Returns whether `cursors` has the tag of a source.
     pub(super) fn has(&self, key: Key) -> bool {
         self.cursors.contains_key(&key.tag)
     }
@@ -98,7 +101,7 @@ impl Skeleton {
 }
 
 impl Leaves {
-    /// Finds an access's leaves, or returns `None` if they are unknown or it exceeds its scalar.
+    /// Returns an access's leaves, or `None` if they are unknown or the access exceeds its scalar.
     fn of(graph: &Graph, key: Key) -> Option<Leaves> {
         let tag = graph.tag(key.tag).ok()?;
         if graph.ty(tag.access).kind() != TypeKind::Scalar {
@@ -136,8 +139,8 @@ impl Leaves {
         Some(leaves)
     }
 
-    /// Adds fields of an aggregate to the types to visit: those that contain some of the bytes, or
-    /// all fields if the bytes are unknown (`None`) or an array may overlap any field.
+    /// Adds to `work` the types of the fields of `ty` that contain some of `bytes`, or of all
+    /// fields if these fields cannot be determined.
     fn step(
         &mut self,
         graph: &Graph,
@@ -186,7 +189,7 @@ impl Leaves {
             }
         }
         self.split |= bytes.is_some();
-        // An element of an array, at any depth, may overlap every field next to it.
+        // An element of an array, at any depth, may overlap any other field.
         let elements = |&at: &usize| is_array(at) || has_array(graph, fields[at].ty);
         let any = !sized || bytes.is_none() || hit.iter().any(elements);
         for at in if any { all.collect() } else { hit } {

@@ -95,7 +95,6 @@ impl Key {
         self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default()
     }
 
-    /// Returns a name of the source for messages.
     pub(super) fn describe(&self, graph: &Graph) -> String {
         let Ok(tag) = graph.tag(self.tag) else { return String::new() };
         let name = |ty| -> String {

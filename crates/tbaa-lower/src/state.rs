@@ -61,19 +61,19 @@ pub struct Lowering {
     pub(super) fixed_nodes: usize,
     /// The nodes for accesses to memory that other modules tag too.
     pub(super) skeleton: Skeleton,
-    /// True if other lineages (separately named lowerings) continue from the same saved state.
+    /// True if other lineages (separately named lowerings) may continue from the same saved state.
     pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
     /// The number of sources at each node.
     pub(super) tally: Tally,
-    /// An index that finds tags which may alias an access: first the fixed tags, then the sources.
-    /// The number counts its entries.
+    /// An index that finds tags which may alias an access, and the number of tags in it. The fixed
+    /// tags were added before the sources.
     pub(super) vicinity: (Vicinity, usize),
     /// [`MAX_BYTES`], except in tests.
     pub(super) most_bytes: usize,
-    /// The names for sources that will be added.
+    /// The names from [`Lowering::set_name`] for the next call of [`Lowering::lower`].
     pub(super) names: HashMap<Key, String>,
 }
 
@@ -104,16 +104,15 @@ impl Lowering {
         }
     }
 
-    /// Sets the name of a source's type in the metadata, such as the path of a member. It is used
-    /// if the next call of [`Lowering::lower`] adds the source and makes a type for it. Otherwise
-    /// the type is named after the tag, as in `CallInfo+8: any pointer`.
+    /// Names a source's type in the metadata, for instance after the path of a member. The name is
+    /// used if the next call of [`Lowering::lower`] adds the source and makes a type for it.
+    /// Otherwise a new type is named after the tag, as in `CallInfo+8: any pointer`.
     pub fn set_name(&mut self, source: impl Into<Access>, name: impl Into<String>) {
         if let Some(key) = Key::of(source.into()).filter(|key| !self.sources.contains_key(key)) {
             self.names.insert(key, name.into());
         }
     }
 
-    /// Returns a readable name of a source.
     pub(super) fn describe(&self, key: &Key, source: &Graph) -> String {
         match self.names.get(key) {
             Some(name) => name.chars().take(LONGEST_NAME).chain(key.size_text().chars()).collect(),
@@ -162,13 +161,13 @@ impl Lowering {
     }
 
     /// Returns the name of a type in `linked` that this lowering did not make, although the type or
-    /// its root has this lowering's name and fingerprint. Another lowering made it, which began
-    /// with the same name and sources, or continued the same saved state. If this returns `None`,
-    /// the module with the types `linked` may be linked with code of this lowering.
+    /// its root has this lowering's name and fingerprint. If there is such a type, the module with
+    /// the types `linked` must not be linked with code of this lowering.
     ///
-    /// LLVM merges types with equal contents, so linked code of two such lowerings would mix types
-    /// that were never checked together. Each lowering must have its own name, or be a fork of the
-    /// saved state ([`Saved::fork`](super::Saved::fork)).
+    /// Such a type comes from a lowering that began with the same name and sources, or continued
+    /// the same saved state. LLVM merges equal types, so linked code would mix types that were
+    /// never checked together. Each lowering must have its own name, or be a fork of the saved
+    /// state ([`Saved::fork`](super::Saved::fork)).
     pub fn stranger(&self, linked: &Graph) -> Option<String> {
         let known = self.graph.node_count();
         let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
@@ -205,7 +204,7 @@ impl Lowering {
         &self.scopes
     }
 
-    /// Returns a name that no other lineage has.
+    /// Returns the lineage's name and fingerprint, followed by `of`.
     pub(super) fn unique_name(&self, of: &str) -> String {
         let lineage = self.options.lineage.as_deref().unwrap_or("lowered");
         match self.fingerprint {

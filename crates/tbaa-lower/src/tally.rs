@@ -4,8 +4,8 @@ use super::forest::Forest;
 use super::loss::pairs_within;
 use tbaa::parts::table::HashMap;
 
-/// The number of sources at each node. It is updated with each source, so that counting the pairs
-/// of a new source only visits the ancestors of its node.
+/// The numbers of sources at, and below, each node. With these numbers, the pairs of a new source
+/// are counted by visiting the ancestors of its node.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// The counts for each root.
@@ -19,12 +19,11 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     all: u64,
-    /// The number of sources without a node (a lowered tag); these may alias everything.
+    /// The number of sources without a node. They have no lowered tag, and may alias everything.
     bare: u64,
 }
 
 impl Tally {
-    /// Counts a source at `node`, or one without a node.
     pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>) {
         let groups = self.groups.len().max(group as usize + 1);
         self.groups.resize(groups, Group::default());
@@ -50,9 +49,9 @@ impl Tally {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }
 
-    /// Returns the number of pairs of sources for which LLVM answers `MayAlias` and at least one
-    /// source is new. `new` has the nodes of the new sources under one root, with the number of new
-    /// sources at each.
+    /// Returns the number of pairs of sources under the root `group` that contain a new source and
+    /// for which LLVM answers `MayAlias`. `new` lists the nodes of the new sources, each with the
+    /// number of new sources there.
     pub(super) fn comparable(
         &self,
         forest: &Forest,

@@ -16,10 +16,10 @@ pub enum Why {
     /// The sources that this source may alias are on different branches, so this source is at their
     /// nearest common ancestor.
     CommonAncestor,
-    /// A new node would be too deep, so the source shares a node with an ancestor.
+    /// The source's own node would be too deep, so the source is at a higher node.
     DepthLimit,
-    /// The source may alias so many others that storing them exceeds
-    /// [`MAX_BYTES`](super::MAX_BYTES), so it has no tag.
+    /// The source may alias so many others that storing these pairs would exceed
+    /// [`MAX_BYTES`](super::MAX_BYTES), so the source has no tag.
     TooManyPairs,
     /// The sources that this source may alias have no common node, so this source has no tag.
     NothingInCommon,

@@ -7,7 +7,7 @@
 //!
 //! The plugin's analysis `tbaa-worth` wraps LLVM's type-based alias analysis. It records the
 //! answers, and suppresses those that a file does not allow. [`search()`] uses `tbaa-worth` to find
-//! the answers that change LLVM's code.
+//! the answers that change the code that LLVM generates.
 //!
 //! [`Toolchain::find`] compiles the plugin for the installed LLVM. With feature `link` the plugin
 //! is linked into the program, and `run_passes` runs LLVM's passes with it.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
-/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one. It
-/// is last, so LLVM queries it only when no other analysis has an answer.
+/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one.
+/// `tbaa-worth` is last, so LLVM queries it only when no other analysis has an answer.
 const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
 
 /// The same analyses with `tbaa-worth` first, so LLVM always queries it.
@@ -69,8 +69,8 @@ pub struct Code {
     /// The estimated cost of one call: LLVM's throughput cost of each instruction, times how often
     /// LLVM expects its block to run.
     pub cost: f64,
-    /// The number of loads on each source line, `file:line`; for loads without a line, the empty
-    /// string.
+    /// The number of loads on each source line. The key is `file:line`, or empty for loads without
+    /// a line.
     pub lines: BTreeMap<String, i64>,
 }
 
@@ -105,7 +105,7 @@ pub struct Runs<'t> {
     folder: PathBuf,
     input: PathBuf,
     passes: String,
-    /// The number of times that this object has run `opt`.
+    /// The number of times that this object has run `opt` with the plugin.
     pub made: usize,
 }
 
@@ -115,7 +115,7 @@ impl<'t> Runs<'t> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder cannot be created.
+    /// Returns an error if the cache cannot be written.
     pub fn new(
         tools: &'t Toolchain,
         folder: &Path,
@@ -157,7 +157,7 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), LAST, "TBAA_WORTH_ASKED", "asked")
     }
 
-    /// Returns the queries that LLVM makes if its type-based analysis comes first.
+    /// Returns the queries that LLVM makes if the type-based analysis comes first.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'t> Runs<'t> {
         fs::read(&result).map_err(Error::file(&result))
     }
 
-    /// Runs the passes in `opt` without the plugin, to measure the time. Nothing is cached.
+    /// Runs the passes in `opt` without the plugin or a cache, so that the time can be measured.
     ///
     /// # Errors
     ///
@@ -274,7 +274,6 @@ fn finish(command: &mut Command) -> Result<(), Error> {
     Err(Error::Passes(shown_command(command), printed))
 }
 
-/// Returns a hash for a file's name. Files are also compared by content.
 fn hash(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);

@@ -1,9 +1,9 @@
-//! Finds the type-based answers that change LLVM's code.
+//! Finds the type-based answers that change the code that LLVM generates.
 //!
-//! For each function, the search finds a small set of answers with which LLVM makes the same code.
-//! The search suppresses a group of answers. If the code does not change, these answers are worth
-//! nothing and stay suppressed; otherwise the search tries both halves of the group. Functions that
-//! cannot affect each other's code are tried in the same run.
+//! For each function, the search finds a small set of answers with which LLVM makes the same code
+//! as with all answers. The search suppresses a group of answers. If the code does not change, the
+//! group is worth nothing and stays suppressed; otherwise the search tries both of its halves.
+//! Functions that cannot affect each other's code are tried in the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Worth {
     pub function: String,
     /// The suppressed answer.
     pub pair: Pair,
-    /// The change without the answer, summed over the function or, if it is gone, its callers.
+    /// The change in the function or, if it was removed, in those that may contain its code.
     pub loss: Loss,
 }
 
@@ -241,7 +241,7 @@ fn prepared(
         };
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
-        // If all answers together make no difference, no single answer does.
+        // If suppressing all answers at once changes nothing, no single answer is tried.
         let same = shown_in.iter().all(|name| hash(all, name) == hash(none, name));
         let (groups, out) = match same {
             true => (Vec::new(), (0..pairs.len()).collect()),
@@ -273,9 +273,9 @@ fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String
 const FUNCTIONS: usize = 20;
 
 impl Found {
-    /// Returns Spearman's rank correlation, over all functions, between the number of answers and
-    /// the number of additional loads without any answers. Returns `None` for fewer than 20
-    /// functions, or if all functions have the same number of answers or of additional loads.
+    /// Returns Spearman's rank correlation, over the functions, between the number of answers and
+    /// the number of loads that are added if all answers are suppressed. Returns `None` for fewer
+    /// than 20 functions, or if one of the two numbers is the same for all functions.
     pub fn answers_and_loads(&self) -> Option<f64> {
         let decided = self.questions.iter().filter(|question| question.is_decided());
         let answers: BTreeSet<_> =

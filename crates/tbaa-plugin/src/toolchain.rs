@@ -74,7 +74,7 @@ impl Toolchain {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no LLVM 22, or if the plugin cannot be compiled.
+    /// Returns an error if there is no LLVM 22, or if the plugin cannot be compiled or cached.
     pub fn find(cache: &Path) -> Result<Toolchain, Error> {
         let config = config()?;
         let asked = |flag: &str| -> Result<String, Error> {
@@ -115,8 +115,8 @@ pub fn cache() -> Result<PathBuf, Error> {
 
 /// Creates a folder that only this user may write to. Checks that this user owns the folder, and
 /// that this user or root owns its parents, which may be world-writable only with the sticky bit.
-/// Returns its path without symbolic links, because another user may own a link on the path and
-/// change it later.
+/// Returns the folder's path without symbolic links, because another user may own a link and change
+/// it later.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -124,7 +124,7 @@ fn private(folder: &Path) -> Result<PathBuf, Error> {
         safe fn geteuid() -> u32;
     }
     let user = geteuid();
-    // In a folder with the sticky bit, users may only rename their own files.
+    // In a folder with the sticky bit, users may rename only their own files.
     let leads_there = |path: &Path| {
         path.ancestors().try_for_each(|path| {
             let found = fs::metadata(path).map_err(Error::file(folder))?;
@@ -224,7 +224,7 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     Ok(library)
 }
 
-/// Sets a file's permissions, on systems that have them.
+/// Sets a file's permissions on Unix, and does nothing elsewhere.
 fn restrict(path: &Path, mode: u32) -> Result<(), Error> {
     #[cfg(unix)]
     {

@@ -12,7 +12,7 @@ use crate::places::PlacedAccess;
 /// The largest number of [`Part`]s of a record that are examined for one offset.
 const PARTS: usize = 1 << 10;
 
-/// The largest number of members of a record that is examined.
+/// A record with more members than this is not examined.
 const MEMBERS: usize = 1 << 12;
 
 /// A condition that an access's `getelementptr`s put on the declared member. Offsets are in bytes
@@ -41,13 +41,13 @@ struct Part {
     at: u64,
     path: String,
     is_bits: bool,
-    /// The arrays on the path: the start, the bytes of an element, and the end.
+    /// The arrays on the path: the start, the size of an element, and the end of each.
     arrays: Vec<(u64, u64, Option<u64>)>,
     /// The records on the path, each with the offset where it begins.
     records: Vec<(u64, DeclId)>,
 }
 
-/// Declared types, and the struct types of a module that they describe.
+/// Declared types, and a module's struct types with their names.
 pub(crate) struct Declared<'c> {
     pub(crate) graph: Graph,
     types: TaggedTypes,
@@ -167,7 +167,8 @@ impl<'c> Declared<'c> {
         Ok(inner)
     }
 
-    /// If `ty` is declared, starts the path there, or demands that its record begins there.
+    /// If `ty` is declared, starts the path at it. If the path has started already, demands that
+    /// the declared record begins at the current offset.
     fn enter(&self, way: &mut Option<Way>, ty: Type) {
         let Some(&record) = self.records.get(&ty) else { return };
         match way {
@@ -231,7 +232,7 @@ impl Part {
         }
     }
 
-    /// Returns the element of an array that contains an offset; `None` if elements have no size.
+    /// Returns this array's element at an offset, or `None` if the elements have no usable size.
     fn element(&self, types: &Declarations, offset: u64) -> Option<Part> {
         let (element, lens) = types.array_parts(self.ty);
         let mut part = Part { ty: element, ..self.clone() };
@@ -250,7 +251,7 @@ impl Part {
 
     /// Returns the path to a member of this part.
     fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
-        // The path to a member `x` of an innermost base class `Base` ends with `Base::x`.
+        // The path to a member `x` of nested base classes names the innermost one: `.Base::x`.
         let (path, colons) = (&self.path, self.path.ends_with("::"));
         match (member.base, member.name) {
             (true, _) => {
@@ -306,7 +307,8 @@ fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
     parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))
 }
 
-/// Returns whether a type is `i8`, an array of `i8` or of length 0, or a struct with no members.
+/// Returns whether a type is `i8`, a named struct without members, or an array of length 0 or of
+/// such types.
 fn is_bytes(context: &Context, mut ty: Type) -> bool {
     loop {
         ty = match context.kind(ty) {

@@ -14,7 +14,7 @@ pub enum TagError {
          data layout to that of the target machine"
     )]
     NoLayout,
-    /// The module is in a language that allows memory accesses as any type.
+    /// The module's language allows memory to be accessed as any type.
     #[error("made from {0}, which allows memory to be accessed as any type: tags would be wrong")]
     Language(&'static str),
     /// A definition of a struct type cannot be read.
@@ -54,7 +54,7 @@ pub enum Untagged {
     /// The access's pointer does not address a member of a struct.
     #[error("no member of a struct")]
     NoMember,
-    /// A `getelementptr` counts bytes, or a byte is accessed as another type, or the reverse.
+    /// A `getelementptr` counts bytes, or a byte is accessed as another type or vice versa.
     #[error("behind a getelementptr that counts bytes")]
     Bytes,
     /// A `getelementptr`'s first index may lead out of the member.

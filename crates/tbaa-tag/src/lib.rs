@@ -1,13 +1,13 @@
 //! Adds tags to a module that has none, by following its `getelementptr`s.
 //!
-//! [`tag`] works on LLVM assembly before LLVM's passes, and does not need LLVM. A load or store
-//! gets a tag under two conditions. Its pointer is computed by `getelementptr`s, each on the type
-//! that the previous one reached; and they lead to a struct member of the access's own type. All
-//! other accesses stay untagged, and may alias everything.
+//! [`tag`] works on LLVM assembly before LLVM's passes, and does not need LLVM. By default, a load
+//! or store can get a tag if its pointer is computed by `getelementptr`s, each on the type that the
+//! previous one reached, and leads to a struct member of the access's own type. Untagged accesses
+//! may alias everything.
 //!
-//! A type is identified by the offsets and types of its members, not by a name. The base type of a
-//! tag has only the members up to the accessed one. So structs with equal first members, literal
-//! structs, and structs that the linker renamed share the tags of their common members.
+//! A type is identified by the offsets and types of its members, and not by a name unless
+//! [`Options::nominal`] is used. The base type of a tag has the members up to the accessed one. So
+//! structs with equal first members share the tags of these members.
 //!
 //! The program must fulfil [`PROMISE`].
 //!

@@ -14,8 +14,8 @@ use crate::places::{Place, PlacedAccess};
 use crate::pointers::Head;
 use crate::shapes::Shapes;
 
-/// The number of pairs of blocks that are compared for one pointer. After that, every pair counts
-/// as if one block dominated the other.
+/// The limit of pairs of blocks that are compared for one pointer. From the limit on, every pair
+/// counts as if one block dominated the other.
 const COMPARISONS: usize = 4096;
 
 /// The types through which no access gets a tag, and single accesses that get no tag.
@@ -38,7 +38,7 @@ type Places = BTreeMap<(u64, usize), Uses>;
 
 impl Overlaps {
     /// Finds the overlapping types. `found` lists a module's accesses in order, and `flows` lists
-    /// the successors of each block of each function.
+    /// the successors of each block of their functions.
     pub(crate) fn of(
         found: &[(&PlacedAccess, Place)],
         flows: &HashMap<u32, Vec<Vec<usize>>>,

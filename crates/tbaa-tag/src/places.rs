@@ -147,7 +147,7 @@ pub(crate) struct Follower<'s, 'c> {
 struct At {
     ty: Type,
     path: Vec<Index>,
-    /// True if `ty` may be the type of an array's element.
+    /// True if the object of type `ty` may be an element of an array.
     among: bool,
     /// True if the path has entered a union, where it ends.
     is_union: bool,
@@ -203,7 +203,6 @@ impl Follower<'_, '_> {
         Ok(Place { base, offset, scalar, root: Some(first) })
     }
 
-    /// Follows one index of a `getelementptr`.
     fn step(&mut self, at: &mut At, index: Option<u64>) -> Result<(), Untagged> {
         if at.is_union {
             return Ok(());
@@ -232,7 +231,7 @@ impl Follower<'_, '_> {
         let is_union = |name: &[u8]| name.starts_with(b"union.");
         match self.opaque.contains(&ty) {
             true => Err(Untagged::Opaque),
-            // clang names unions so. The LLVM type of a union shows only one member.
+            // This is clang's name for a union. The LLVM type of a union shows only one member.
             false if self.context.name(ty).is_some_and(is_union) => Err(Untagged::Type),
             false => Ok(()),
         }

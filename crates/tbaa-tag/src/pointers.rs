@@ -7,13 +7,13 @@ use tbaa_types::{Type, TypeKind};
 
 use crate::error::Untagged;
 
-/// The largest number of `getelementptr`s and casts that are followed.
+/// A pointer behind this many `getelementptr`s and casts, or more, is not followed.
 const LONGEST: usize = 64;
 
 /// A function, and the pointers in it that may point inside an object.
 pub(crate) struct Pointers<'f, 't> {
     pub(crate) function: &'f Function<'t>,
-    /// These pointers, or none if the function has no `phi`, `select` or `freeze`.
+    /// The result of the function [`inside`].
     inside: HashSet<Value>,
 }
 
@@ -24,13 +24,11 @@ pub(crate) enum Head {
     Value(Value),
     /// A pointer that is loaded from this stack slot. All loads of a slot count as equal.
     Loaded(Value),
-    /// A stack slot.
     Slot(Value),
-    /// A global variable.
     Global(Value),
 }
 
-/// The type and the indices of a `getelementptr`. A variable index is `None`.
+/// The type and the indices of a `getelementptr`. A variable or negative index is `None`.
 pub(crate) struct Indices {
     pub(crate) ty: Type,
     pub(crate) list: Vec<Option<u64>>,
@@ -41,7 +39,7 @@ impl<'f, 't> Pointers<'f, 't> {
         Pointers { function, inside: inside(function) }
     }
 
-    /// Returns a pointer's origin, and the `getelementptr`s from the origin to it, in order.
+    /// Returns a pointer's origin, and the `getelementptr`s from there to the pointer, in order.
     pub(crate) fn way(&self, pointer: Value) -> Result<(Head, Vec<Indices>), Untagged> {
         let function = self.function;
         let (mut pointer, mut steps) = (pointer, Vec::new());
@@ -93,7 +91,7 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
 }
 
 /// Returns the pointers that may point into the middle of an object, or none if the function has no
-/// `phi`, `select` or `freeze`. Instructions that move a pointer by whole objects do not count.
+/// `phi`, `select` or `freeze`. A step by whole objects does not lead into the middle.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|inst| joins(inst.opcode)) {

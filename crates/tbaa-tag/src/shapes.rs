@@ -10,7 +10,7 @@ use crate::options::Options;
 /// The greatest nesting depth of types that is examined.
 const DEEPEST: usize = 64;
 
-/// The largest length in bytes of a list of members. Beyond it, a hash replaces all but the last.
+/// In a list of members with more bytes than this, a hash replaces all but the last member.
 const NAME: usize = 60;
 
 /// The structure of a type, without its name. Inner types are indices of other shapes.
@@ -33,7 +33,7 @@ pub(crate) enum Item {
     Base(u32),
 }
 
-/// A base type: the members before the last one (also a base type), and the last member.
+/// A base type. `before` is the base type without the last member.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Base {
     pub(crate) before: Option<u32>,
@@ -57,7 +57,7 @@ pub(crate) struct Shapes<'c> {
     prefixes: HashMap<u32, Vec<Option<u32>>>,
 }
 
-/// An index of a path into a type.
+/// A step of a path into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
     /// To the member at this position.
@@ -125,8 +125,7 @@ impl<'c> Shapes<'c> {
             }
             kind => Shape::Scalar(match kind {
                 TypeKind::Int(1 | 8) => BYTE.to_owned(),
-                // Before LLVM 15 pointers have pointee types. Programs cast such pointers freely,
-                // so the pointee is ignored.
+                // Programs cast typed pointers freely, so the pointee is ignored.
                 TypeKind::Pointer { address_space: 0, .. } => "ptr".to_owned(),
                 TypeKind::Pointer { address_space: space, .. } => format!("ptr addrspace({space})"),
                 TypeKind::Primitive(_) | TypeKind::Int(_) => self.context.display(ty).to_string(),
@@ -154,7 +153,7 @@ impl<'c> Shapes<'c> {
         &self.bases
     }
 
-    /// Returns a base type's name, which lists its members with their offsets.
+    /// Returns a base type's name: the list of its members in braces.
     pub(crate) fn name(&self, base: u32) -> String {
         format!("{{{}}}", self.names[base as usize])
     }
@@ -174,7 +173,7 @@ impl<'c> Shapes<'c> {
         }
     }
 
-    /// Returns a member of this shape (for an array, its element), or `None` if it has no bytes.
+    /// Returns a shape (for an array, its element) as an item, or `None` if there are no bytes.
     fn whole(&mut self, mut shape: u32) -> Option<Item> {
         loop {
             match self.get(shape) {
@@ -206,8 +205,8 @@ impl<'c> Shapes<'c> {
         *self.prefixes[&shape].get(len)?
     }
 
-    /// Returns a base type with one more member. If the only member is a struct at offset 0,
-    /// returns that struct, unless `nominal` is set.
+    /// Returns `before` with one more member. If the only member is a struct at offset 0 and there
+    /// is no `nominal`, returns that struct.
     fn append(
         &mut self,
         before: Option<u32>,

@@ -14,7 +14,7 @@ use crate::overlaps::Overlaps;
 use crate::places::{Accesses, Follower, Place, PlacedAccess, Reader};
 use crate::shapes::{Base, Item, Shape, Shapes};
 
-/// The name of the root above all types that this crate makes.
+/// The name of the root in the graph that [`tag`] makes.
 const ROOT: &str = "types by structure";
 
 /// An access that gets a tag.
@@ -78,8 +78,8 @@ pub struct Tags {
 ///
 /// # Errors
 ///
-/// Returns [`TagError`] if the module has no data layout, or if its language allows memory to be
-/// accessed as any type.
+/// Returns a [`TagError`], for instance if the module has no data layout, or if its language allows
+/// memory to be accessed as any type.
 pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let (found, sizes) = read(module)?;
     let (context, definitions, layout) = sizes.into_parts();
@@ -126,10 +126,9 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
 /// Finds tags of declared types for the accesses of a module.
 ///
 /// The module's struct types `%struct.X`, `%class.X`, `%union.X` and `%X` mean the declared record
-/// `X`, also with a number that LLVM appended. An access gets the tag of a declared member under
-/// two conditions. Its `getelementptr`s lead through such a type to the member's offset, passing
-/// the declared records and arrays; and the access has the member's size. The program must keep
-/// [`DECLARED_PROMISE`](crate::DECLARED_PROMISE).
+/// `X`, also with a number that LLVM appended. An access can get the tag of a declared member if
+/// its `getelementptr`s lead through such a type to the member's offset, and the access has the
+/// member's size. The program must keep [`DECLARED_PROMISE`](crate::DECLARED_PROMISE).
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -178,7 +177,6 @@ pub fn tag_declared(module: &Module<'_>, types: TaggedTypes) -> Result<Tags, Tag
     Ok(Tags { graph: declared.graph, tags, untagged, unknown: Vec::new() })
 }
 
-/// Reads the module's accesses, and the sizes of its types.
 fn read(module: &Module<'_>) -> Result<(Accesses, Sizes), TagError> {
     if let Some(language) = language(module.text()) {
         return Err(TagError::Language(language));
@@ -230,7 +228,6 @@ fn language(text: &[u8]) -> Option<&'static str> {
     lines.flat_map(|line| SIGNS.iter().filter(move |it| sign(line, it.0))).map(|line| line.1).next()
 }
 
-/// Makes the tags of accesses, in a graph with the base types that they need.
 fn made(
     shapes: &Shapes<'_>,
     places: &[(usize, Place)],

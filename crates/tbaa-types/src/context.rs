@@ -80,7 +80,7 @@ pub struct Context {
     pub(super) identified: Vec<u32>,
     /// The identified structs without a name, in the order in which they were made.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs inside other types. A cycle of two or more types needs the body of one.
+    /// Opaque structs that other types may contain.
     pub(super) held: HashSet<u32>,
     /// True if the context is a result of `MergedTypes::part`: merged types, with opaque structs
     /// left as they were. In such a context the number at the end of a name has no meaning.

@@ -13,14 +13,14 @@ const DEPTH: u32 = 64;
 
 /// Returns the source name of a type with this name in clang's metadata: `foo::vec` for
 /// `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` for `_ZTSSt6vectorIiSaIiEE`. Returns
-/// `None` if the name is not mangled.
+/// `None` if the name cannot be demangled.
 pub fn demangled(name: &[u8]) -> Option<String> {
     let source = name.starts_with(b"_ZTS").then(|| in_source(name))??;
     source.strip_prefix("typeinfo name for ").map(str::to_owned)
 }
 
 /// Returns the source name of the function with this symbol: `geo::sum(vec*)` for
-/// `_ZN3geo3sumEP3vec`. Returns `None` if the name is not mangled.
+/// `_ZN3geo3sumEP3vec`. Returns `None` if the name cannot be demangled.
 pub fn demangled_function(name: &[u8]) -> Option<String> {
     name.starts_with(b"_Z").then(|| in_source(name))?
 }

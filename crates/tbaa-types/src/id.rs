@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A type of one [`Context`](super::Context), as an id.
 ///
-/// An id stays valid for the life of the context: adding or completing types changes no other id.
+/// An id stays valid for the life of the context: adding or completing types changes no id.
 /// Two ids of a context are equal exactly if LLVM's `Type *` pointers would be equal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Type {

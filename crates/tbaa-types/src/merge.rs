@@ -8,15 +8,16 @@ use crate::table::{HashMap, HashSet, IndexMap};
 /// One context that holds the merged types of several contexts.
 ///
 /// Structs merge if they have the same canonical name (without final numbers such as `.1`) and the
-/// same body after merging. So `%struct.Point` of all modules becomes one type. Structs with
-/// different names stay different, but LLVM's linker would merge those with equal bodies.
+/// same body after merging. Structs with different canonical names stay different, but LLVM's
+/// linker would merge those with equal bodies.
 ///
 /// An opaque struct gets the body that other contexts have for its name, if all these bodies are
 /// the same and no struct would contain itself. If no context has a body for exactly this name,
-/// canonical names are compared, except in contexts where several structs have the canonical name.
+/// structs with the same canonical name may provide it.
 ///
 /// The merged types, their order and the numbers in their names do not depend on the order of
-/// contexts. Each unnamed opaque struct stays a type of its own.
+/// contexts, unless types differ only at a great depth. Each unnamed opaque struct stays a type of
+/// its own.
 ///
 /// ```
 /// use tbaa_types::{Context, MergedTypes, Packing};
@@ -61,7 +62,7 @@ pub struct TypeClash {
 }
 
 impl MergedTypes {
-    /// Merges the types of `contexts`. Each is a module's, or a result of [`MergedTypes::part`].
+    /// Merges `contexts`. Each context is a module's, or a result of [`MergedTypes::part`].
     /// Fails with [`TypeError::Full`].
     pub fn new(contexts: &[&Context]) -> Result<MergedTypes, TypeError> {
         let (completions, classes) = completions(contexts);
@@ -69,13 +70,12 @@ impl MergedTypes {
     }
 
     /// Merges some of a program's modules. Opaque structs stay opaque, because other modules may
-    /// have other bodies for them. The merged context remembers that `part` made it. If its
-    /// definitions are written and read again, pass the new context to `part(&[&context])`.
+    /// have other bodies for them. The merged context remembers that `part` made it. A context read
+    /// from its printed definitions does not: pass it to `part(&[&context])` first.
     ///
     /// This operation is associative, commutative and idempotent, except for unnamed opaque
-    /// structs. [`MergedTypes::new`] of all parts does not depend on how they were combined. Its
-    /// result differs from `new` of the modules only if a module has several structs with one
-    /// canonical name, such as `%T` and `%T.0`.
+    /// structs. The result of [`MergedTypes::new`] for all parts does not depend on how the modules
+    /// were grouped. It may differ from `new` of the modules if names have numbers, as `%T.0` has.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl MergedTypes {
         completions: &Completions<'_>,
         classes: TypeClasses,
     ) -> Result<MergedTypes, TypeError> {
-        // The first type of each class represents the class.
+        // A type of each class, which represents the class.
         let mut firsts: Vec<Option<(&Context, Type)>> = vec![None; classes.count()];
         for context in contexts {
             for ty in context.types().filter(|ty| !completions.contains_key(ty)) {
@@ -151,7 +151,7 @@ impl MergedTypes {
             let Some((from, of)) = first else { continue };
             if let TypeKind::Identified { body: Some(body), packing, .. } = from.kind(*of) {
                 let body: Vec<Type> = body.iter().map(|&ty| types[classes.class_of(ty)]).collect();
-                // This makes no struct contain itself: `completions` leaves such a struct opaque.
+                // No body makes a struct contain itself: `completions` leaves such structs opaque.
                 context.complete(ty, &body, packing)?;
             }
         }
@@ -175,14 +175,14 @@ impl MergedTypes {
         self.types[self.classes.class_of(ty)]
     }
 
-    /// Returns the canonical names that several structs have, ordered by their first struct. Opaque
-    /// structs are ignored, and names that end with `.anon`, which clang gives to unnamed structs.
+    /// Returns the canonical names that several structs have, ordered by their first struct.
+    /// Opaque structs are ignored. So are names that end with `.anon`: clang's unnamed structs.
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
 }
 
-/// The limit of rounds that compare bodies. If it is reached, all opaque structs stay opaque.
+/// The limit of rounds in [`completions`]. If it is reached, all opaque structs stay opaque.
 const MAX_ROUNDS: usize = 16;
 
 /// The opaque structs of a name, and the structs with that name and a body.
@@ -222,7 +222,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
 /// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
-    // For each canonical name, the structs that alone have it in their module, and all from parts.
+    // The same by canonical name. Structs of one module that share such a name are left out.
     let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     for &context in contexts {
         let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));
@@ -283,8 +283,8 @@ fn ends<'c>(
 /// for each type and part. Types of one name that differ only at depth n need n rounds.
 const STEPS: usize = 1 << 22;
 
-/// Returns the classes in an order that depends only on the types: by kind and name, then by the
-/// ranks of their parts. Each round computes new ranks, until they distinguish no more classes.
+/// Returns the classes ordered by kind and name, then by the ranks of their parts. Each round
+/// computes new ranks, until they distinguish no more classes or [`STEPS`] are used up.
 fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -> Vec<usize> {
     let mut parts: Vec<Vec<usize>> = Vec::with_capacity(firsts.len());
     let mut labels: Vec<(String, Vec<u8>)> = Vec::with_capacity(firsts.len());

@@ -25,8 +25,8 @@ pub struct Display<'c> {
 impl Context {
     /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
     ///
-    /// A struct without a name prints as `%N`, its index among the unnamed structs of the context.
-    /// Text of more than 2^22 types is cut off with `...`.
+    /// An identified struct without a name prints as `%N`. N is its index among such structs of the
+    /// context. Text of more than 2^22 types is cut off with `...`.
     ///
     /// # Panics
     ///

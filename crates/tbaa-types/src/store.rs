@@ -1,4 +1,4 @@
-//! Makes structs and target types, and holds the code shared by all constructors of a [`Context`].
+//! Makes structs and target types. Also holds code that all functions that make types share.
 
 use std::hash::BuildHasher;
 
@@ -95,8 +95,8 @@ impl Context {
 
     /// Gives an opaque struct its body. No other type changes.
     ///
-    /// This takes time in the number of elements. If a type already contains the struct, it takes
-    /// time in the size of all that the elements contain.
+    /// The time is proportional to the number of elements, or to the number of types that they
+    /// contain if a type already contains the struct.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Context {
         }
     }
 
-    /// Fails if a type is from another context, in `refused`, or a function with `functions` true.
+    /// Fails for a type of another context, a type in `refused`, or, if `functions`, a function.
     pub(super) fn refuse(
         &self,
         types: &[Type],

@@ -1,5 +1,5 @@
-//! Finds the object that contains an address: a block of the heap and the call that allocated it,
-//! another allocator's block, or a mapping. Two *marks* in shadow memory describe a heap block.
+//! Finds the object that contains an address: a heap block of the C library, another allocator's
+//! block, or a mapping. Two 16-bit *marks* in shadow memory describe a heap block.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::*};
@@ -9,26 +9,25 @@ use crate::lock::Lock;
 use crate::memory::PAGE;
 use crate::symbols;
 
-/// The return addresses of allocating calls. A block's first mark is an index here; 0: unknown.
+/// The return addresses of allocating calls. A block's first mark is an index here, 0 if unknown.
 static CALLERS: [AtomicU64; CALLER_COUNT] = [const { AtomicU64::new(0) }; CALLER_COUNT];
 
 const CALLER_COUNT: usize = SPARE as usize;
-/// The number of slots tried for a caller. If others have them all, the caller is unknown.
+/// The number of indices tried for a caller. If all are in use, the caller gets index 0.
 const PROBES: usize = 16;
-/// The largest distance in bytes from a heap block's start to an address that [`owner`] describes.
+/// Of heap blocks, [`owner`] finds those that begin at most this many bytes before the address.
 const MAX_BLOCK: usize = 64 << 20;
 /// The same limit for [`containing`], which must be fast.
 const NEAR: usize = 64 << 10;
 
-/// Returns the usable bytes of a heap block. The program may have requested fewer: it gets the rest
-/// when the block grows in place.
+/// Returns the number of usable bytes of a heap block. The program may have requested fewer.
 pub(crate) fn usable(block: *mut u8) -> usize {
     // SAFETY: a null pointer, or a block that has been allocated and not freed.
     unsafe { libc::malloc_usable_size(block.cast()) }
 }
 
-/// Set in a block's second mark. That mark also holds the number of usable bytes that the program
-/// did not request.
+/// Set in a block's second mark. The lower bits of that mark hold the number of usable bytes that
+/// the program did not request, if it is small.
 const SPARE: u16 = 1 << 15;
 
 /// Records a block's caller and its requested bytes in its two marks. Every block is large enough
@@ -43,7 +42,6 @@ pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
     }
 }
 
-/// Records that a block was freed.
 pub(crate) fn freed(block: *mut u8) {
     for at in [block.addr(), block.addr().wrapping_add(BLOCK_ALIGN)] {
         if let Some(mark) = cells::block(at) {
@@ -133,7 +131,8 @@ pub(crate) fn mapped(start: usize, size: usize, is: bool) {
 }
 
 /// Returns the start and size of the block in [`OTHERS`] that contains an address, or else of the
-/// mapping that does, and true for a mapping. Tries the last 64 blocks up to the address.
+/// mapping that does, and true for a mapping. Only the last 64 blocks that begin at or before the
+/// address are tried.
 fn other(address: usize) -> Option<(usize, usize, bool)> {
     let others = OTHERS.take()?;
     let blocks = others.range(..=address / PAGE).rev().flat_map(|(page, list)| {
@@ -170,7 +169,7 @@ fn number_of(caller: usize) -> u16 {
 }
 
 /// Returns the start and size of the block that contains an address. If the address is in a
-/// mapping, returns the part of it from the address on.
+/// mapping instead, returns the part of the mapping from the address on.
 ///
 /// Heap blocks that begin more than [`NEAR`] bytes before the address are not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {

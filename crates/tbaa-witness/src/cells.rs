@@ -3,16 +3,16 @@
 //! its bytes), or 0. A heap block has two marks, for its first 16 bytes and the next 16.
 //!
 //! The program lies below 1 TiB and above 81 TiB, where Linux puts programs, libraries, heaps and
-//! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. The addresses are
-//! reserved at the start, and take no memory until they are touched. Unused ones are reserved too:
+//! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. All addresses in
+//! between are reserved at the start. They take no memory until they are touched.
 //!
 //! | from, TiB | to | |
 //! |---|---|---|
 //! | 0 | 1 | the program |
 //! | 1 | 17 | marks |
 //! | 17 | 65 | cells |
-//! | 65 | 65 and 4 GiB | the cached results of access instructions, *sites* ([`Entries`]) |
-//! | then | and 256 MiB | the tag and size of each site, as one number |
+//! | 65 | 4 GiB more | the cached results of access instructions, *sites* ([`Entries`]) |
+//! | then | 256 MiB more | the tag and size of each site, as one number |
 //! | then | 81 | nothing |
 //! | 81 | 128 | the program |
 
@@ -33,7 +33,7 @@ pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
 /// The heap's blocks begin at multiples of this.
 pub(crate) const BLOCK_ALIGN: usize = 16;
 
-/// The cached results of a site: for reads, the states that they do not contradict; for writes to
+/// The cached results of a site: for a read, states that it does not contradict; for a write to
 /// part of a granule, old states and the new states that replace them.
 pub(crate) type Entries = [AtomicU64; layout::ENTRIES];
 
@@ -60,12 +60,10 @@ pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    /// Reserves the addresses of cells and marks, then the unused ones. `RESERVED` stays false if
-    /// something else occupies them.
+    /// Reserves shadow memory, then the unused addresses. `RESERVED` stays false if this fails.
     fn __tbaa_witness_reserve();
-    /// Does the same, but earlier: the dynamic linker calls it as a resolver before the first
-    /// constructor, and a static program's startup code before the first function. Both may call an
-    /// instrumented `memcpy` that the program defines.
+    /// Does the same. As the resolver of a GNU indirect function it runs before any constructor: an
+    /// instrumented `memcpy` that the program defines may be called that early.
     fn __tbaa_witness_early();
 }
 
@@ -81,7 +79,7 @@ global_asm!(
     reserved = sym RESERVED,
 );
 
-/// Reserves the addresses, if that is not done yet. If it fails, calls `again`, which may restart
+/// Reserves the addresses, if that is not done yet. If this fails, calls `again`, which may restart
 /// the program, and then ends the program.
 #[cold]
 pub(crate) fn reserve(again: impl FnOnce()) {
@@ -106,7 +104,7 @@ pub(crate) fn reserve(again: impl FnOnce()) {
     }
 }
 
-/// Returns the leading part of a range that has cells; empty if the first byte has none.
+/// Returns the part of a range before its first byte without a cell. It may be empty.
 #[inline(always)]
 pub(crate) fn covered(address: usize, size: usize) -> Range<usize> {
     if !RESERVED.load(Relaxed) {
@@ -174,7 +172,7 @@ pub(crate) fn forget_all() {
 }
 
 /// Returns the mark of the 16 bytes that contain an address; `None` if shadow memory does not cover
-/// the address. The first mark of a heap block is its caller's index. 0 means no mark.
+/// the address. The first mark of a heap block identifies the allocating call. 0 means no mark.
 #[inline]
 pub(crate) fn block(address: usize) -> Option<&'static AtomicU16> {
     is_covered(address).then(|| mark(address))

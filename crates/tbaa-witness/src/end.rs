@@ -1,5 +1,4 @@
-//! Writes the summary when the program ends, as text, JSON and SARIF: the number of reports of each
-//! [`Kind`], and the functions without instrumentation that were called.
+//! Writes the summary of all reports when the program ends, as text, JSON and SARIF.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -73,7 +72,6 @@ fn counted((count, what): (usize, &str)) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns one line for each kind, with the pair of accesses that shows it best.
 fn by_kind(kinds: Vec<Kind>) -> String {
     let mut text = String::from(
         "the kinds, beginning with those that LLVM can exploit most easily; each line has the number \
@@ -92,7 +90,7 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
-/// Ends the program if the option `halt` is set. Called when there is a report.
+/// Ends the program if the option `halt` is set. Called once a contradiction was reported.
 #[cold]
 pub(crate) fn halt() {
     if options().halt {
@@ -156,7 +154,7 @@ fn json() -> Value {
     })
 }
 
-/// Returns the reports in the format SARIF 2.1.0 (OASIS).
+/// Returns the kinds in the format SARIF 2.1.0 (OASIS), each as one result.
 fn sarif() -> Value {
     let physical = |file: &str, line: u32, column: u32| {
         json!({

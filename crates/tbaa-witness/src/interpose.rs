@@ -1,6 +1,6 @@
-//! Replaces the C library's functions that allocate or write memory.
+//! Replaces functions of the C library that allocate or write memory.
 //!
-//! Each replacement calls the C library's function and then clears the shadow memory for the bytes
+//! Most replacements call the C library's function and then clear the shadow memory of the bytes
 //! that the function returned or wrote, because their contents are unknown. `tbaa instrument`
 //! handles calls of variadic functions and of functions that LLVM transforms (`snprintf`, `scanf`,
 //! `strcpy`).
@@ -28,7 +28,7 @@ unsafe extern "C" {
 /// `$register`, as an additional last argument.
 macro_rules! from_caller {
     ($name:ident => $inner:ident, $register:literal) => {
-        /// Calls the C library's function of this name, and records the block that it returns.
+        /// Allocates like the C library's function of this name, and records the block.
         ///
         /// # Safety
         ///
@@ -146,7 +146,6 @@ unsafe extern "C" fn pvalloc_from(size: usize, caller: usize) -> *mut u8 {
     unsafe { memalign_from(page(), whole, caller) }
 }
 
-/// Returns the system's page size, in bytes.
 fn page() -> usize {
     // SAFETY: `sysconf` has no preconditions.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 12)
@@ -189,7 +188,7 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
 }
 
 /// Defines functions that call the C library's function and then clear the shadow memory of what it
-/// wrote. The expression `$tell` clears it, and `$result` is the function's result.
+/// wrote. The expression `$tell` does the clearing. In it, `$result` is the function's result.
 macro_rules! writers {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
         static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
@@ -359,8 +358,8 @@ static OTHERS: &[Check] = &[
     Check(limits::setrlimit64 as *const ()),
 ];
 
-/// Returns whether this library replaces a function. A replacement clears shadow memory itself. In
-/// a non-PIE program, the address of such a function may be that of the program's PLT entry for it.
+/// Returns whether a function is a replacement that clears shadow memory itself. In a non-PIE
+/// program, the address of such a function may be that of the program's PLT entry for it.
 pub(crate) fn is_own(function: usize, name: &str) -> bool {
     WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
         || interposed().any(|own| own == name) && symbols::is_entry(function)

@@ -1,8 +1,8 @@
 //! Groups reports by kind.
 //!
 //! Two reports have the same *kind* if they have the same [`Order`], first tag and second tag.
-//! The summary at the end counts the reports of each kind. It shows the pair of accesses that LLVM
-//! can exploit most easily. A *site* is an access instruction of the program.
+//! The summary at the end counts the reports of each kind, and shows for each the pair of accesses
+//! that LLVM can exploit most easily. A *site* is an access instruction of the program.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -46,9 +46,9 @@ pub(crate) struct Kind {
     pub(crate) reason: String,
     /// The call stack at the first report.
     pub(crate) stack: Vec<Frame>,
-    /// A suggestion how to fix it.
+    /// A suggestion how to correct the program.
     pub(crate) help: String,
-    /// True if clang wrote the tags.
+    /// True if the root of the second tag is one of clang's.
     pub(crate) is_clangs: bool,
     /// The number of reports: one for each pair of sites.
     pub(crate) pairs: u32,
@@ -205,7 +205,7 @@ impl Kind {
         }
     }
 
-    /// Returns why LLVM does not exploit the tags, if the accesses are volatile or atomic.
+    /// Returns why LLVM does not exploit the tags, if a volatile or atomic access prevents it.
     ///
     /// LLVM: `AAResults::getModRefInfo` of a `LoadInst` or a `StoreInst`, and
     /// `MemoryDependenceResults::getSimplePointerDependencyFrom`.
@@ -221,7 +221,7 @@ impl Kind {
         }
     }
 
-    /// Returns what LLVM may do with the accesses because of their tags.
+    /// Returns what a compiler may do with the accesses because of their tags.
     pub(crate) fn so(&self) -> String {
         if let Some(nothing) = self.nothing().filter(|_| self.rules.contains(&AliasRule::Llvm)) {
             return nothing.to_owned();

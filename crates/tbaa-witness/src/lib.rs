@@ -11,7 +11,7 @@
 //! for programs (see `tbaa_witness.h`), and replacements of the C library's functions that allocate
 //! or write memory.
 //!
-//! It supports the GNU C library on Linux, x86-64.
+//! The library supports the GNU C library on Linux, x86-64.
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
 compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64");
@@ -80,8 +80,8 @@ fn access(address: usize, size: Option<usize>, number: u32, module: &'static Mod
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_check(address: *const u8, number: u32, module: &'static Module) {
-    // The state of SSE, AVX and AVX-512 takes 2,688 bytes. `xrstor` requires zeros in the rest of
-    // its header, from byte 512 on.
+    // The state of SSE, AVX and AVX-512 takes 2,688 bytes. Its header at byte 512 is zeroed first:
+    // `xsave` does not write all of it, and `xrstor` requires zeros in the rest.
     naked_asm!(
         include_str!("check.s"),
         xsave = sym XSAVE,
@@ -150,11 +150,11 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
     }
 }
 
-/// The bytes below the current frame that returned functions are assumed to have used.
+/// The number of bytes below its frame whose records [`__tbaa_witness_unwound`] clears.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Called when functions may have been left by `longjmp` or an exception: clears their stack.
-/// `returned` is the result of `setjmp`. It is 0 the first time, when no function was left.
+/// Called when functions may have been left by `longjmp` or an exception. Clears the records of
+/// their stack, unless `returned` is 0. `returned` is the result of `setjmp`, 1 for an exception.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
     if returned == 0 {
@@ -233,11 +233,11 @@ extern "C" fn at_exit() {
 }
 
 /// Restarts the program with a limited stack and the new address layout, if its stack is unlimited
-/// or its layout is old. Then Linux may put mappings at the addresses of shadow memory.
+/// or its layout is old: in these cases Linux may put mappings at the addresses of shadow memory.
 fn start_again(arguments: *const *const c_char, environment: *const *const c_char) {
     /// `ADDR_COMPAT_LAYOUT` of Linux.
     const OLD_LAYOUT: c_int = 0x020_0000;
-    /// The limit of the stack after a restart, in bytes.
+    /// The largest limit of the stack after a restart, in bytes.
     const LIMIT: libc::rlim_t = 64 << 30;
     // SAFETY: the arguments are those that the C library passes to constructors. Only this
     // process's own limits and layout are read and set.

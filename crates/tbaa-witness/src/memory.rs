@@ -1,4 +1,4 @@
-//! Maps memory that the system commits only when it is touched. Also this library's allocator.
+//! Maps memory that is committed only when it is touched, and defines this library's allocator.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ops::Range;
@@ -97,8 +97,8 @@ impl Words {
 /// This library's allocator. It does not use the program's `malloc`, which may be instrumented and
 /// call this library.
 ///
-/// Block sizes are powers of two. Blocks are cut from larger chunks. A freed block is added to a
-/// list for its size. Each block larger than [`LARGEST`] is a mapping of its own.
+/// Block sizes are powers of two. A block of more than [`LARGEST`] bytes is a mapping of its own.
+/// Other blocks are cut from chunks. When freed, they are added to a list for their size.
 struct Own {
     free: Lock<Free>,
 }
@@ -115,7 +115,6 @@ struct Free {
 // SAFETY: nothing uses the free blocks, and a lock protects the lists.
 unsafe impl Send for Free {}
 
-/// The size of the smallest block, in bytes.
 const SMALLEST: usize = 16;
 const CLASSES: usize = 11;
 const LARGEST: usize = SMALLEST << (CLASSES - 1);
@@ -128,7 +127,6 @@ static OWN: Own = Own {
     free: Lock::new(Free { lists: [ptr::null_mut(); CLASSES], chunk: ptr::null_mut(), left: 0 }),
 };
 
-/// Returns the size of the block for a layout.
 fn block_size(layout: Layout) -> usize {
     layout.size().max(layout.align()).max(SMALLEST).next_power_of_two()
 }

@@ -18,7 +18,7 @@ const FAILED: u64 = 2;
 #[repr(C)]
 pub struct Module {
     /// The program-wide number of the module's first site, encoded by [`states::change`]; 0 until
-    /// the module is registered.
+    /// the module is registered, and [`FAILED`] if that is impossible.
     base: AtomicU64,
     version: u32,
     count: u32,

@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports are written to `FILE.PID`.
     pub(crate) log_path: Option<String>,
-    /// `all=1`: every report is written, not only the first for each pair of tags.
+    /// `all=1`: every contradiction is written, not only the first of each [kind](crate::kinds).
     pub(crate) all: bool,
     /// `calls=1`: calls of functions whose effects are unknown are listed even without reports.
     pub(crate) calls: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// `harmless=FILE`: functions that are assumed to write nothing. Each line is a pattern, in
     /// which `*` matches any text.
     pub(crate) harmless: Vec<String>,
-    /// `repro=FOLDER`: for each report, a program that repeats both accesses is written there.
+    /// `repro=FOLDER`: programs that repeat the accesses of reports are written there.
     pub(crate) repro: Option<String>,
     /// `suppressions=FILE`: each line selects reports that are neither written nor counted.
     pub(crate) suppressions: Vec<Suppression>,
@@ -129,7 +129,7 @@ impl Suppression {
     }
 }
 
-/// Returns whether `*` in the pattern can be replaced by text so that the pattern equals `text`.
+/// Returns whether `text` equals the pattern, in which each `*` matches any text.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -28,7 +28,7 @@ pub(crate) struct Calls {
     /// The number of calls that cleared all records.
     pub(crate) all: u64,
     harmless: bool,
-    /// The largest number of bytes written through one argument; `None` if other memory is written.
+    /// The largest number of bytes written through one argument; `None` if this is unknown.
     most: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ const UNKNOWN_INNER: usize = 4 << 10;
 const OBJECTS: usize = 512;
 
 /// Returns the name of the function at an address, if it is one of [`known_names`]. `dladdr` may
-/// return another name of the address, or none for a function variant for certain processors.
+/// return another name, or none if the function has variants for different processors.
 fn known_at(function: usize) -> Option<&'static str> {
     static KNOWN: OnceLock<HashMap<usize, &'static str>> = OnceLock::new();
     let address = |name: &'static str| {

@@ -1,6 +1,6 @@
 //! Writes reports: two accesses, and why their tags do not allow both. Reports with equal tags and
 //! equal [`Order`] are of one kind. The first report of a kind is written at once. Later ones are
-//! only counted, except with the option `all`. A *site* is an access instruction.
+//! counted; the option `all` writes later contradictions too. A *site* is an access instruction.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -20,10 +20,10 @@ static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 /// True if this process called `fork`, or is a child of such a process.
 pub(crate) static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Reports two accesses, unless this pair of sites was reported before or is suppressed.
+/// Reports two accesses. A pair of sites is reported at most once, and not at all if suppressed.
 #[cold]
 pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
-    // Another process may have written these bytes in between.
+    // Another process may have written these bytes between the two accesses.
     if FORKED.load(Relaxed) && memory::is_shared(address) {
         return;
     }

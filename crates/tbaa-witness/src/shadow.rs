@@ -4,9 +4,9 @@
 //! and a site that has read it since, if recorded. Each 4 bytes (a *granule*) have a 32-bit *cell*:
 //! a number from [`crate::states`] that identifies the combination of their states, or 0 for none.
 //!
-//! Cells are atomic. If a cell's next value is cached, no lock is taken. If two threads access the
-//! same byte at once, the program has a race anyway. If they access different bytes of a granule,
-//! both accesses are recorded, because an access to part of a granule is a compare-and-exchange.
+//! Cells are atomic. If a cell's next value is cached, no lock is taken. If two threads access
+//! different bytes of a granule at once, both accesses are recorded, because an access to part of a
+//! granule is a compare-and-exchange. If they access the same byte, one access may be lost.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::*};
@@ -15,8 +15,8 @@ use crate::cells::{GRANULE, PAIR, WHOLE, cell, cells, covered, place};
 use crate::memory;
 use crate::states::{self, Event};
 
-/// True once the program has started a second thread. Before that, plain stores are used, which are
-/// five times as fast. Instrumented modules read this flag too.
+/// True once the program has started a second thread. Before that, plain stores are used instead of
+/// compare-and-exchange, because they are faster. Instrumented modules read this flag too.
 #[unsafe(export_name = "__tbaa_witness_threaded")]
 pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 
@@ -55,9 +55,9 @@ fn granule(address: usize, mask: u8, event: Event) {
     }
 }
 
-/// Clears the cells of all granules that contain one of `size` bytes from `start`. Returns the
-/// number of bytes in granules that had records. If both granules of an 8-byte word have records,
-/// calls `visit` with the word's address before clearing them.
+/// Clears the cells of all granules that overlap the `size` bytes from `start` on. Returns the
+/// number of bytes in those granules that had records. If both granules of an 8-byte word have
+/// records, first calls `visit` with the word's address.
 pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
     let range = covered(start, size);
     let mut bytes = 0;
@@ -99,7 +99,7 @@ pub(crate) fn give_back(address: usize, size: usize) {
     }
 }
 
-/// Clears the records of exactly these bytes. See [`GIVE_BACK`] for large ranges.
+/// Clears the records of these bytes. See [`GIVE_BACK`] for large ranges.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
     let Range { start: address, end } = covered(address, size);
@@ -152,7 +152,6 @@ fn is_nothing(at: usize) -> bool {
     found == 0xffff
 }
 
-/// Clears whole granules.
 fn clear_whole(start: usize, end: usize) {
     let mut at = start;
     while at < end {

@@ -81,7 +81,7 @@ pub(crate) enum Keeps {
     All,
 }
 
-/// The effects of a report's earlier and later access. LLVM exploits the first variant most often.
+/// What a report's earlier and later access do. LLVM exploits the first variant most often.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
@@ -267,8 +267,8 @@ pub(crate) fn access(graph: &Graph, (tag, bytes): (TagId, u64)) -> Access {
     if bytes == 0 { tag.into() } else { Access::of_bytes(graph, tag, bytes) }
 }
 
-/// Returns whether an access is to one byte, and its base and access type are one type that is a
-/// child of a root and the parent of other types, such as C's `char`.
+/// Returns whether an access is to one byte of a type such as C's `char`. The tag's base and access
+/// type must be the same child of a root, and some type must be a child of this type.
 fn is_character(graph: &Graph, (tag, size): (TagId, u64)) -> bool {
     let is_top = |access| {
         let parent = graph.ty(access).parent();
@@ -325,12 +325,12 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
     a == b || kind(a) == kind(b)
 }
 
-/// Returns whether a write over an earlier write is checked: the option `report_stores`.
+/// Returns whether a write over an earlier write can be a contradiction: option `report_stores`.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
 }
 
-/// Returns whether a write over an earlier read is checked: the option `reuse`.
+/// Returns whether reads without a tag for constant memory are recorded: the option `reuse`.
 pub(crate) fn remembers_readers() -> bool {
     READERS.load(Relaxed)
 }

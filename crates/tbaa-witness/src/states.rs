@@ -6,7 +6,7 @@
 //!
 //! A *change* is a number, a site and the bytes that the site accesses. Its result is a new number.
 //! Few combinations and changes occur. Earlier changes are cached for each site and in a table for
-//! all sites, which are read without a lock. A new change is checked by the alias rule.
+//! all sites. The caches are read without a lock. A new change is checked by the alias rule.
 //!
 //! The low 14 bits of a number are its *class*, the rest an index in the class. The class gives the
 //! kind of each byte's writer, but not the site. This is enough to check a read, which changes no
@@ -69,8 +69,8 @@ impl State {
 /// The flag in a reader's kind if the reader contradicts the writer. Kinds do not use this bit.
 const CONTRADICTS: u32 = 1 << 31;
 
-/// The class of all new combinations after every other class is in use. It determines no kinds.
-/// No combination has class `OTHER_CLASS + 1`, which is the inverse of an empty cache's value.
+/// The class of combinations with new kinds after every other class is in use. It determines no
+/// kinds. No combination has class `OTHER_CLASS + 1`: inverted, it equals an empty cache's 0.
 const OTHER_CLASS: u32 = CLASS - 1;
 /// The largest number of combinations in a class. Changes to further ones are not recorded.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
@@ -114,7 +114,7 @@ pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
 #[unsafe(export_name = "__tbaa_witness_changes_shift")]
 pub(crate) static SHIFT: AtomicU64 = AtomicU64::new(64 - 10);
 
-/// Counts a new change. Doubles the used part of [`CHANGES`] after as many as the part's entries.
+/// Counts a new change. May double the used part of [`CHANGES`].
 fn count() {
     static NEW: AtomicU64 = AtomicU64::new(0);
     let bits = 64 - SHIFT.load(Relaxed);
@@ -133,7 +133,7 @@ pub(crate) struct Row {
     /// then [`number`](Self::number).
     class: AtomicU32,
     /// For a write, the number of a granule if the site wrote all its bytes. For a read of part of
-    /// a granule, another such class, the last one cached, and the position in the granule.
+    /// a granule, the class that was last cached in the entries, and the position in the granule.
     number: AtomicU32,
     /// The number that results from a write of whole granules, not inverted. 0 if the result
     /// depends on the previous state.
@@ -269,7 +269,7 @@ impl Event {
         }
     }
 
-    /// Fills the site's cache at its first access.
+    /// Fills the part of the site's cache that does not depend on earlier accesses.
     #[cold]
     fn introduce(self) {
         let readers = sites::remembers_readers();
@@ -284,7 +284,7 @@ impl Event {
         if self.reads && class != OTHER_CLASS {
             self.row.class.store(!class & CLASS, Release);
         } else if !self.reads {
-            // If writes are checked, a write depends on the previous state.
+            // If writes are checked, their results depend on the previous state.
             let matters = readers || self.looks || sites::judges_stores() || sites::has_constants();
             self.row.always.store(if matters { 0 } else { number }, Release);
             self.row.number.store(!number, Release);
@@ -321,7 +321,7 @@ impl Event {
 }
 
 /// Reports two accesses to the same bytes if the alias rule says that they do not alias, or if the
-/// first reads constant memory. Returns true if not; `None` if a lock is not available.
+/// first reads constant memory. Returns false in these cases; `None` if a lock is not available.
 #[inline]
 fn judge(
     order: Order,
@@ -422,7 +422,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     count();
-    // True if the result is the same for all combinations of the old number's class.
+    // True if a read leaves each combination of the old number's class as it is.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
         && match readers {
@@ -448,9 +448,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
 }
 
 /// If `site` writes characters and the granule had no other states, makes `site` the writer of all
-/// bytes. Without this, text would have a combination for every four writers. If the granule has
-/// other states, removes the writers of characters from it. This loses no report: of clang's types,
-/// only vtable pointers contradict characters, and they fill whole granules.
+/// bytes. Without this, text would have a combination for every four writers. Otherwise, if a byte
+/// has no writer of characters, removes such writers from the other bytes. This loses no report: of
+/// clang's types, only vtable pointers contradict characters, and they fill whole granules.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));

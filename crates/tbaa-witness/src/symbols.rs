@@ -20,7 +20,7 @@ pub(crate) struct Frame {
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) column: u32,
-    /// The program or library, and the offset in it: `prog+0x11a5`. The address if none is known.
+    /// The program or library, and the offset in it: `prog+0x11a5`. Without a file, the address.
     pub(crate) place: String,
 }
 
@@ -129,8 +129,8 @@ pub(crate) fn linked_name(function: usize) -> Option<String> {
     linked(function).0.or_else(|| Some(frames(function).pop()?.function))
 }
 
-/// Returns the variable at an address, if known, and the program or library that contains the
-/// address, with the offset; `None` if there is neither.
+/// Describes an address in a program or library: the variable, if known, and the file and offset.
+/// Returns `None` if no file is known.
 pub(crate) fn variable(address: usize) -> Option<String> {
     let (name, file, offset) = linked(address);
     (!file.is_empty()).then(|| {
@@ -139,7 +139,6 @@ pub(crate) fn variable(address: usize) -> Option<String> {
     })
 }
 
-/// Describes a code address on one line.
 pub(crate) fn line(address: usize) -> String {
     frames(address).first().map_or(String::new(), ToString::to_string)
 }

@@ -63,7 +63,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns an access to all bytes of `ty`, with `ty` as its base type and access type.
+    /// Returns an access to a whole `ty` whose base type is the access type.
     fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {
@@ -99,8 +99,8 @@ impl TaggedTypes {
         AccessInfo::Ordinary { base, ty: field.ty, offset, size }
     }
 
-    /// Determines the access under policy `rfc`. Its base type is the path's first type or, if the
-    /// path has pointers, the last pointer's target. For an array, it is the type of the elements.
+    /// Determines the access under policy `rfc`. The base type is the path's first type, or the
+    /// target of the path's last pointer. An array is replaced by its element type.
     fn rfc_access(&self, resolved: &ResolvedPath) -> AccessInfo {
         let mut base = resolved.start;
         let mut ty = resolved.start;

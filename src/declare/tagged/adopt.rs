@@ -1,4 +1,4 @@
-//! Translates tags that clang has written into tags of the declared types.
+//! Translates clang's tags to tags of the declared types.
 
 use super::{AccessInfo, TaggedTypes};
 use crate::declare::declarations::DeclKind;
@@ -17,11 +17,11 @@ impl TaggedTypes {
     /// Returns the tag of the declared types for an access that clang tagged in another module. So
     /// accesses by a runtime's C functions and by a front end's code use one type tree.
     ///
-    /// An access to a member of a declared struct becomes an access to that member. Any other
-    /// access gets a tag for a scalar type: clang's access type if it is declared, else its nearest
-    /// declared ancestor, which can be `char`. So the new tag may alias everything that clang's tag
-    /// may alias. Returns `None`, and the access must stay untagged, if the tag is malformed, has
-    /// another root than clang's, or has neither a declared access type nor a declared ancestor.
+    /// If possible, an access to a member of a declared struct becomes an access to that member.
+    /// Any other access gets a tag for a scalar type: clang's access type if it is declared, else
+    /// the nearest declared ancestor of clang's access type, which can be `char`. Returns `None` if
+    /// there is no such type, if the tag is malformed, or if its root is not one of clang's. The
+    /// access must then stay untagged.
     ///
     /// Structs are identified by name. Two structs with the same name must be the same.
     ///
@@ -111,15 +111,15 @@ impl TaggedTypes {
         Ok(None)
     }
 
-    /// Returns the declared struct or union for which clang writes a node with this name. In C++
-    /// the name is mangled.
+    /// Returns the defined struct or union that has this name in clang's nodes. In C++ the name is
+    /// mangled.
     pub fn record_of_clang(&self, name: &str) -> Option<DeclId> {
         let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;
         Some(id)
     }
 
-    /// Returns the declared scalar or pointer for which clang writes a node with this name.
+    /// Returns the scalar, enum or pointer type that has this name in clang's nodes.
     fn scalar_named(&mut self, name: &str) -> Option<DeclId> {
         if name == "any pointer" {
             return self.pointer_to("void", 1);

@@ -35,8 +35,8 @@ impl TaggedTypes {
         Ok(Some(graph.builder().struct_copy(&entries)?))
     }
 
-    /// Returns the offset, size and type of each scalar, array, union and group of bit-fields in a
-    /// type, in order of their offsets. The type is `char` for unions, bit-fields and the bytes of
+    /// Returns the offset, size and type of each scalar, array, union and bit-field unit in a type,
+    /// in order of their offsets. The type is `char` for unions, bit-fields and the bytes of
     /// may-alias members. Returns `None` for a flexible array or more than [`LONGEST`] entries.
     ///
     /// clang: `CodeGenTBAA::CollectFields`.

@@ -64,12 +64,12 @@ pub struct Place {
     pub bits: Option<BitRange>,
     /// The size of the type in bytes; 0 for a flexible array and for a type without a size.
     pub size: u64,
-    /// The largest number of bytes that an access may touch: the size of the type, or of a
-    /// bit-field's storage unit. Unknown if the type contains a flexible array.
+    /// The largest number of bytes that an access to the type may touch: the size of the type, or
+    /// of a bit-field's storage unit. Unknown if the type contains a flexible array.
     pub extent: Size,
     /// The largest number of bytes of consecutive elements that one access may touch, such as a
-    /// fill of an array. For an array's element, the bytes to the array's end. Unknown if the path
-    /// ends at a pointer's target or is only a type. For other members, the same as `extent`.
+    /// fill of an array. For an element of an array member, the bytes to the array's end. For other
+    /// members, the same as `extent`. Unknown for a path without a member after its last pointer.
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
@@ -82,11 +82,11 @@ pub struct Place {
     pub in_union: bool,
     /// True if the path is marked `volatile`, which TBAA does not record.
     pub volatile: bool,
-    /// True if the tag is immutable.
+    /// True if the memory is never modified while it can be read.
     pub immutable: bool,
 }
 
-/// Declared types with a policy. Makes their nodes and tags in a graph when they are needed.
+/// Declared types with a policy. Adds nodes and tags to a graph when they are needed.
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -121,7 +121,7 @@ pub struct TaggedTypes {
     types: Declarations,
     policy: Policy,
     root: Option<TypeId>,
-    /// Each type's node, by [`DeclId::index`]: `None` if not made yet, `Some(None)` if it has none.
+    /// Each type's node, by [`DeclId::index`]: `None` if not made yet, `Some(None)` if none exists.
     nodes: Vec<Option<Option<TypeId>>>,
     /// The nodes of `void *`, `void **`, ...
     any_pointers: Vec<TypeId>,
@@ -221,12 +221,13 @@ impl TaggedTypes {
     }
 
     /// Returns an access of `size` bytes to a path. The size may be larger than that of the path's
-    /// type, for a vector that begins there. Pass [`Size::Unknown`] if only run time determines it.
+    /// type, for a vector that begins there. If the size is known only at run time, pass
+    /// [`Size::Unknown`].
     ///
     /// For consecutive whole elements, such as a fill of an array, use the element's tag without a
-    /// size ([`Place::run`]). The bytes after an object of the path's first type may have any type,
-    /// so an access that reaches them may alias everything. Under policy `clang` this holds for
-    /// every access that is larger than its type, because LLVM ignores sizes.
+    /// size ([`Place::run`]). The bytes after the object may have any type, so an access that
+    /// reaches them may alias everything. Under policy `clang`, an access that is larger than the
+    /// path's type gets the tag of `char`, because LLVM ignores sizes.
     ///
     /// # Errors
     ///
@@ -242,8 +243,8 @@ impl TaggedTypes {
         self.widened(graph, tag.map_err(untagged)?.into(), resolved.end(), size.into())
     }
 
-    /// Does the same as [`TaggedTypes::sized`] for a resolved path. If that has no tag, the access
-    /// has none either, unless policy `clang` gives it the tag of `char` because of its size.
+    /// Does the same as [`TaggedTypes::sized`] for a resolved path. If the path has no tag, the
+    /// access has none either, unless policy `clang` gives it the tag of `char` for its size.
     ///
     /// # Errors
     ///
@@ -266,7 +267,7 @@ impl TaggedTypes {
         size: Size,
     ) -> Result<Access, DeclareError> {
         // The oracle assumes that an access of unknown size ends inside its base type. This access
-        // may not, so its size is the largest possible number.
+        // may end after it, so it gets the largest known size.
         let size = size.known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));

@@ -28,7 +28,7 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Returns whether a record has a node that can be the base type of its members' tags.
+    /// Returns whether a record can be the base type of its members' tags.
     ///
     /// clang: `isValidBaseType`.
     pub(super) fn has_node(&self, record: &RecordDecl) -> bool {
@@ -59,7 +59,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the node of a type, if it has one. First makes the nodes to which that node refers.
+    /// Returns the node of a type, if there is one. Makes the node if necessary.
     pub(super) fn node_of(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>> {
         let wanted = self.representative(ty);
         // Types whose nodes are being made, innermost last, each with the index of its next part.
@@ -81,7 +81,7 @@ impl TaggedTypes {
         Ok(self.made(wanted))
     }
 
-    /// Returns the node of a type, if it is made already and the type has one.
+    /// Returns the node of a type, if the node was made already.
     fn made(&self, ty: DeclId) -> Option<TypeId> {
         self.known(ty).flatten()
     }

@@ -5,8 +5,8 @@
 //! that reach a cursor continue in the same way, so the conditions of the verifier from there on
 //! ([`Rest`]) are computed only once per cursor.
 //!
-//! The verifier also rejects a walk that visits a type twice. This cannot happen if each type on
-//! the walk was added before the preceding type. Conditions are only used if that holds.
+//! The verifier also rejects a walk that visits a type twice. If each type on a walk was added
+//! before the preceding type, the walk cannot do so. The conditions are used only for such walks.
 
 use crate::graph::{Format, Graph, Shape, TagId};
 use crate::oracle::index::Index;
@@ -23,13 +23,12 @@ pub(super) struct Acceptance {
     rests: Vec<Rest>,
 }
 
-/// The conditions that the types from a cursor on impose on a tag whose walk comes there. The types
-/// end with a size-aware scalar or a root.
+/// The conditions of the verifier, from a cursor on, for a tag whose walk reaches the cursor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     /// No condition. (The offset must be 0 at scalars, but every known cursor satisfies that.)
     Nothing,
-    /// The offset must be an integer with this many bits.
+    /// The tag's offset must be an integer with this many bits.
     Bits(u8),
     /// Not known: the verifier must follow the walk.
     Unknown,
@@ -86,8 +85,8 @@ impl Acceptance {
         None
     }
 
-    /// Computes the conditions of new cursors. A cursor is numbered after those that follow on its
-    /// walk, so their conditions are known.
+    /// Computes the conditions of new cursors. A cursor is numbered after the cursors that follow
+    /// on its walk, so the conditions of those are known.
     fn extend(&mut self, graph: &Graph, index: &Index) {
         for cursor in self.rests.len() as u32..index.walks.forest.len() as u32 {
             let rest = self.rest(graph, index, cursor);

@@ -1,9 +1,9 @@
 //! Computes the most generic tag of two: the tag that LLVM uses when it merges two accesses.
 //!
-//! A tag's *walk* visits types from its base type on. Its *cursor* is its base type and offset. A
-//! tag is *regular* if its walk reaches the scalar that it accesses. Each type on a walk was added
-//! before the preceding one. So the least common ancestor of the accessed types is the oldest of
-//! three: these two types, and the first type that is on both walks.
+//! A tag's *walk* visits types from its base type on. The tag's *cursor* is its base type and
+//! offset. A tag is *regular* if its walk reaches the scalar that it accesses. On such a walk, each
+//! type was added before the preceding one. Of the two accessed types and the first type that is on
+//! both walks, the one that was added first is the least common ancestor of the accessed types.
 
 use super::steps::least_common_type;
 use crate::extent::Size;
@@ -18,7 +18,7 @@ pub(super) fn most_generic(
     [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
 ) -> Option<Tag> {
     let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
-    // One cursor is on the walk that begins at the other, and so was added before the other.
+    // The cursors are equal, or the one that was added first is on the walk of the other.
     let met = at_a.min(at_b);
     let common = index.walks.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
@@ -60,7 +60,6 @@ pub(super) fn above(graph: &Graph, tags: [TagId; 2]) -> Option<Tag> {
     whole(graph, least_common_type(graph, a?, b?).ok()??)
 }
 
-/// Returns the node index of the type that a tag accesses.
 fn access(graph: &Graph, tag: TagId) -> Option<u32> {
     Some(TagParts::access(graph, graph.tag_node(tag))?.index)
 }

@@ -1,4 +1,4 @@
-//! Rule `llvm`: follows LLVM's algorithm step by step. This is the *definition* of the rule.
+//! Rule `llvm`. Its *definition* is LLVM's algorithm, which the function `clause` follows.
 //!
 //! In LLVM: `matchAccessTags` and the functions that it calls, in
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
@@ -85,14 +85,14 @@ impl Rule for Llvm {
 enum Match {
     Same,
     DifferentRoots,
-    /// All other cases, as `clause` says. `common` is the access types' least common ancestor.
+    /// All other cases; `clause` says which. `common` is the access types' least common ancestor.
     Common {
         common: NodeId,
         clause: Clause,
     },
-    /// Following the fields from the other tag's base type leads to this tag's base type, either at
-    /// this tag's offset, or while one of the tags accesses the whole of this type. LLVM treats
-    /// this tag as the more generic one.
+    /// The fields from the other tag's base type lead to this tag's base type. The offset there is
+    /// this tag's offset, or one of the tags accesses the whole of that type. LLVM treats this tag
+    /// as the more generic one.
     Meets(TagId),
 }
 
@@ -107,7 +107,7 @@ impl Match {
     }
 }
 
-/// Returns the clause that decides by the definition. LLVM's verifier must accept the tags.
+/// Returns the clause that decides by the definition.
 fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
     let one_order = |a, b| match match_in_order(of, a, b) {
         None => Clause::Malformed,

@@ -1,5 +1,6 @@
 //! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits a type
-//! twice. A *regular* tag accesses the scalar that the walk from its base type leads to.
+//! twice. A tag's *walk* leads from its base type through the fields at its offset to a scalar. A
+//! *regular* tag accesses that scalar.
 
 use super::tables::Llvm;
 use crate::graph::TagId;
@@ -7,8 +8,8 @@ use crate::oracle::clause::Clause;
 use crate::oracle::index::{Index, Role};
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Decides a query about two tags, at least one of which is not regular. Returns `None` if a base
-/// type may be unsound or the roots differ, and else `Meets` for *may* and `Unrelated` for *no*.
+/// Decides a query about two tags, at least one of which is not regular. Returns `Meets` for
+/// `MayAlias`, `Unrelated` for `NoAlias`, and `None` if this form does not decide.
 pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
     let (root_a, x) = SizedTag::of(tables, index, a)?;
@@ -23,14 +24,14 @@ pub(super) fn clause(tables: &Llvm, index: &Index, (a, b): (TagId, TagId)) -> Op
 /// The type and offset at which a size-aware tag accesses memory.
 struct SizedTag {
     base: TypeIndex,
-    /// The accessed type, if it is the base type or an aggregate. `None` for other regular tags,
-    /// which access the scalar at the end of the walk from the base type.
+    /// The accessed type, if it is the base type or an aggregate. If `None`, the tag accesses the
+    /// scalar at the end of its walk.
     access: Option<TypeIndex>,
     offset: u64,
 }
 
 impl SizedTag {
-    /// Reads a tag and its root. Returns `None` if its base type may not be sound.
+    /// Reads a tag and its root. Returns `None` if the tag is rejected or a type may be unsound.
     fn of(tables: &Llvm, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
         let base = index.base(tag.index)?;
         match index.role(tag.index) {

@@ -7,9 +7,9 @@ use crate::table::HashMap;
 #[derive(Debug)]
 pub(super) struct Crash;
 
-/// Moves from a type to its last field that begins at or before `offset`, and makes `offset`
-/// relative to that field. An old-format scalar leads to its parent, with the same offset. Returns
-/// `None` for a root or a size-aware scalar.
+/// Returns the type of the last field of `ty` that begins at or before `offset`, and makes `offset`
+/// relative to that field. For an old-format scalar, returns its parent and leaves `offset` as it
+/// is. Returns `None` for a root or a size-aware scalar.
 ///
 /// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
@@ -92,7 +92,7 @@ pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<boo
 /// Returns the fields' types. LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
 fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
-    // LLVM subtracts the number of operands before the first field without checking it.
+    // LLVM subtracts without a check for underflow.
     let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;
     (0..operands / shape.stride())
         .map(|field| graph.operand(ty, shape.field(field)).and_then(Operand::node).ok_or(Crash))

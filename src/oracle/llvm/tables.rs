@@ -1,27 +1,21 @@
 //! Adds tags to the index for rule `llvm`.
 //!
-//! A tag's *walk* visits types from its base type on. A *cursor* is a type and offset on a walk,
-//! and a tag's cursor is the first on its walk. Accepted tags that access **scalars** are
-//! *regular*: two may alias iff their roots differ or the cursor of one is on the walk of the
-//! other, because:
+//! A tag's *walk* visits types: from its base type down to a scalar, and then up through the
+//! scalar's ancestors. A *cursor* is a type and an offset on a walk. A tag's cursor is the first on
+//! its walk. Most accepted tags that access **scalars** are *regular*: two regular tags may alias
+//! iff their roots differ or the cursor of one is on the walk of the other. The reasons:
 //!
-//! - *A tag of a whole scalar aliases tags of its descendants.* Their walks continue up to it.
-//! - *A walk that reaches the other tag's base type at that tag's offset* is at that tag's cursor.
-//!   At another offset, LLVM answers no, and neither cursor is on the other tag's walk: the
-//!   verifier rejects a walk that visits a type twice. A base type that is accessed as a whole, by
-//!   either tag, is a scalar, which the verifier accepts only at offset 0.
-//!
-//! In the old format, LLVM's walk continues above the scalar, as fields and parents look the same.
+//! - If a tag accesses a whole scalar, tags that access descendants of the scalar may alias it.
+//!   Their walks continue up to the scalar.
+//! - If a walk reaches the other tag's base type at the other tag's offset, it is at the other
+//!   tag's cursor. If it reaches this type at another offset, LLVM answers `NoAlias`.
 //!
 //! All other accepted tags have the role *other*: the *definition* (LLVM's algorithm, `mod.rs`)
-//! decides. For tags that access **aggregates**, it answers `MayAlias` only if the walk from one
-//! base type reaches the other base type, an access type contains the other's base type, or an
-//! access to a whole base type is to an ancestor of the other's access type. So base types can
-//! exclude an alias.
+//! decides. If such a tag accesses an **aggregate**, its base type can exclude an alias.
 //!
 //! For **the rest**, base types decide nothing: tags whose walk ends at a scalar that they do not
 //! access (LLVM crashes on them), tags with parents that are not scalars or with unsound types, and
-//! tags that were added when their root had types of both formats.
+//! tags that were added when the tags of their root had both formats.
 
 use super::accept::Acceptance;
 use super::steps::step;
@@ -35,10 +29,10 @@ use crate::wellformed::{comes_to, is_scalar};
 #[derive(Clone, Debug, Default)]
 pub(in crate::oracle) struct Llvm {
     acceptance: Acceptance,
-    /// The format of the accepted tags under each root, or `None` if there are both.
+    /// For each root, the format of its accepted tags, or `None` if they have both formats.
     formats: HashMap<u32, Option<Format>>,
-    /// The type and offset that each tag of the role *other* accesses, if the base type determines
-    /// them.
+    /// For each tag of the role *other*, the type and offset that it accesses. `None` if base types
+    /// decide nothing about the tag.
     pub(super) aggregates: Vec<Option<(TypeIndex, u64)>>,
     /// True if some cursor leads to a type that was added later than the cursor's own type.
     pub(super) unordered: bool,
@@ -54,19 +48,19 @@ impl Llvm {
             return index.push_rejected();
         }
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
-            // The size-aware parents form a cycle, which the verifier does not detect. So the
-            // access type counts as its own root, and the tag may alias tags of all other roots.
+            // The parents of the access type form a cycle, which the verifier does not detect. So
+            // this type counts as its own root, and the tag may alias tags of all other roots.
             return self.push_other(index, parts.access.index, None);
         };
-        // If a root has types of both formats, walks in the index may reach types that LLVM's do
-        // not. But tags that were added before the second format reach types of only one format.
+        // If the tags of a root have both formats, a walk in the index may reach types that LLVM
+        // does not reach. Tags that were added before the second format are not affected.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);
         if known.is_none() {
             return self.push_other(index, root, None);
         }
-        // All accepted tags of the old format are regular, except those on which LLVM crashes.
+        // From here on, an old-format tag is regular unless LLVM crashes on it.
         let mut base = None;
         if parts.format == Format::New {
             index.types.extend(graph);
@@ -90,8 +84,8 @@ impl Llvm {
         self.aggregates.push(aggregate);
     }
 
-    /// Returns whether the base type of an accepted tag determines where it may access an
-    /// aggregate: the walk reaches the aggregate, and the aggregate's parents are scalars.
+    /// Returns whether an accepted size-aware tag accesses an aggregate that has a scalar as its
+    /// parent, and the tag's walk reaches this aggregate.
     fn arrives(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> bool {
         let access = parts.access;
         let parent = Shape::of(graph, access).parent(graph, access);
@@ -101,7 +95,7 @@ impl Llvm {
         {
             return false;
         }
-        // The walk must reach the cursor `end`, but need not continue inside the access type.
+        // The walk must reach the cursor `end`. It need not lead to a field of the access type.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -109,8 +103,8 @@ impl Llvm {
         cursor.is_some_and(|cursor| comes_to(graph, &index.walks, cursor, end))
     }
 
-    /// Adds the walk of an accepted tag that accesses a scalar, and returns its cursor. Returns
-    /// `None` if the definition must decide.
+    /// Adds the walk of an accepted tag that accesses a scalar, and returns the tag's cursor.
+    /// Returns `None` if the definition must decide.
     fn regular(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> Option<u32> {
         let start = (parts.base.index, parts.offset.value);
         if parts.format == Format::Old {
@@ -125,8 +119,8 @@ impl Llvm {
         comes_to(graph, &index.walks, cursor, end).then_some(cursor)
     }
 
-    /// Adds cursors from `start` on, until one is known or the walk ends. Returns the first cursor,
-    /// or `None` if `next` cannot continue or the walk is too long.
+    /// Adds cursors from `start` on, until a cursor is in the index already or the walk ends.
+    /// Returns the first cursor, or `None` if `next` returns `None` or the walk is too long.
     fn add_walk(
         &mut self,
         graph: &Graph,
@@ -157,7 +151,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     Some(Some((next, offset)))
 }
 
-/// Returns what follows on a new-format walk: down to a scalar, then up through its ancestors.
+/// Returns the type and offset that follow on the walk of an accepted new-format tag.
 fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {

@@ -41,7 +41,7 @@ impl Resolved {
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
-    /// Reads a *regular* tag, which has only one path. The cursor has its base type and offset.
+    /// Reads a *regular* tag, which has only one path. `cursor` has the tag's base type and offset.
     pub(super) fn regular(
         graph: &Graph,
         index: &Index,
@@ -57,7 +57,7 @@ impl Resolved {
         Some(Resolved { base, access, offset, size })
     }
 
-    /// Returns the format of an access's types. A type that is a root has no format.
+    /// Returns the format of an access's types, or `Old` if both are roots.
     pub(super) fn format(&self, types: &Types) -> Format {
         let format = |ty| types.get(ty).format;
         format(self.access).or(format(self.base)).unwrap_or(Format::Old)
@@ -72,8 +72,7 @@ impl Resolved {
         ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
     }
 
-    /// Returns whether an access of known size extends past its base type on every path, even the
-    /// shortest. Then the tag does not describe the access.
+    /// Returns whether the access has a known size and extends past its size-aware base type.
     pub(super) fn leaves(&self, types: &Types) -> bool {
         let base = types.get(self.base);
         base.format == Some(Format::New) && leaves(self.size, self.offset, base.far)

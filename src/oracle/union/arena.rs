@@ -24,7 +24,7 @@ impl PathArena {
         PathArena { steps: Vec::new(), asked }
     }
 
-    /// Extends the path `link` by the field with index `field` of `ty`.
+    /// Extends the path `link` by the field with index `field` of `ty`, if paths are requested.
     pub(super) fn step(&mut self, link: Link, ty: TypeIndex, field: usize) -> Link {
         if !self.asked {
             return Link::START;

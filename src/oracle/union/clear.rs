@@ -11,8 +11,8 @@ use crate::graph::Format;
 use crate::oracle::index::Index;
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Returns the cursor of a tag whose clear walk reaches its scalar. Returns `Some(None)` if the
-/// clear walk leads elsewhere, and `None` if there is no clear walk or no scalar.
+/// Returns the cursor of a tag whose clear walk reaches its access type. Returns `Some(None)` if
+/// the clear walk leads elsewhere, `None` if the walk is not clear or the access type is no scalar.
 pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>> {
     if !index.types.get(access.access).scalar {
         return None;
@@ -33,8 +33,8 @@ pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>
     Some((arrives && forest.is_ancestor(end, cursor)).then_some(cursor))
 }
 
-/// Returns the largest size of an access that touches only the scalar at the end of the walk, or 0
-/// in the old format, where this size is unknown.
+/// Returns the largest size of an access that touches only the scalar, at most `u32::MAX`. Returns
+/// 0 in the old format, where this size is unknown.
 pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
     let far = types.get(access.access).far.min(u32::MAX.into()) as u32;
     access.format(types).choose(0, far)
@@ -49,7 +49,7 @@ pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     }
 }
 
-/// Adds a walk up to the root, and returns the cursor at its start, or `None` if it is not clear.
+/// Adds a walk, and returns the cursor at its start, or `None` if the walk is not clear.
 fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
     let types = &index.types;
     index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
@@ -74,7 +74,7 @@ fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, 
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 
-/// Returns whether the clear walk of `access` passes an object of the base type of `object`.
+/// Returns whether the clear walk of `access` passes an object of another access, `object`.
 pub(super) fn passes(types: &Types, access: &Resolved, object: &Resolved) -> bool {
     let (mut ty, mut rest) = (access.base, access.offset);
     while ty != access.access || rest != 0 {

@@ -1,6 +1,6 @@
-//! The definition of both union rules, which compares bytes. p is a path from the base type of one
-//! access (the *outer*) to its access type. q leads from there to an object of the other (*inner*)
-//! access's base type, and r from this object to the inner access type.
+//! The definition of rules `union` and `union-strict`. p is a path from the base type of one access
+//! (the *outer*) to its access type. q leads from the same base type to an object that has the base
+//! type of the other access (the *inner*). r leads from this object to the inner access type.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ use crate::oracle::types::{Stride, Types, elements, slot_of};
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
     Inferred(Inferred),
-    /// There are more than [`STORED_PATHS`] paths. They are computed again for each query.
+    /// The paths are too many to store, and are computed again for each query.
     Large,
 }
 
@@ -50,7 +50,7 @@ impl Denotation {
         (found, STEPS - budget.left())
     }
 
-    /// Drops the paths if there are more than [`STORED_PATHS`].
+    /// Drops the paths if they are too many to store.
     pub(super) fn kept(self) -> Denotation {
         let places = match &self {
             Denotation::Sized(paths) => paths.len(),
@@ -61,7 +61,7 @@ impl Denotation {
     }
 }
 
-/// An access and its tag's paths. `None` means one path, with fields that no others overlap.
+/// An access and its tag's paths. `None` means one path, with fields that no other fields overlap.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
 
 type Sides<'d> = (Side<'d>, Side<'d>);
@@ -212,8 +212,8 @@ impl UnionDefinition<'_> {
         }
     }
 
-    /// For rule `union-strict`: compares each path p of `a` with the objects of `b` on p, after its
-    /// end, or in other fields that share no byte with p's field.
+    /// For rule `union-strict`: compares each path p of `a` with the objects of `b` to which a path
+    /// q leads. [`Leaving`] describes how q leaves p.
     fn search_along(
         &self,
         a: &Resolved,

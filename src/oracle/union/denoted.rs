@@ -1,9 +1,8 @@
 //! Finds the paths of a size-aware tag: from its base type to its access type, at its offset.
 //!
-//! All paths of a tag have the same *collapsed offset*: the offset with all array indices 0. So
-//! they differ only in the strides of the arrays that they cross. For rule `union-strict`, p is a
-//! path of the tag, and q leads from the same base type to an object of another access b. q begins
-//! like p, and this search also finds where q may leave p ([`Tracked`]).
+//! The *collapsed offset* of a path is its offset with all array indices 0. For rule
+//! `union-strict`, p is a path of the tag, and q leads from the same base type to an object of
+//! another access b. q begins like p, and this search also finds where q may leave p ([`Tracked`]).
 
 use std::ops::Range;
 
@@ -15,15 +14,14 @@ use crate::extent::{Size, UNBOUNDED};
 use crate::oracle::limits::{Budget, Exhausted, STRICT_ELEMENTS};
 use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 
-/// An object inside a base type. If arrays contain it, this is one object per element.
+/// An object inside a base type, or one object for each element of the arrays in `strides`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Object {
     pub(super) ty: TypeIndex,
-    /// The size of the field or element that it is, which limits a flexible array inside it.
+    /// The size of the field or element. It limits a flexible array inside the object.
     pub(super) slot: u128,
-    /// The offset from the start of the base type, with all array indices 0.
+    /// The offset of the first of these objects from the start of the base type.
     pub(super) at: u64,
-    /// The arrays that contain it.
     pub(super) strides: Vec<Stride>,
 }
 
@@ -42,7 +40,7 @@ pub(super) enum Leaving {
     /// q continues by another field than p. The number is the index of p's field.
     Field(usize),
     /// The object is an array element or field that q takes, and p takes another element or field.
-    /// The bytes of p begin `shift` bytes after those that its tag describes.
+    /// For a comparison, the bytes of p are moved by `shift`.
     Element { shift: u64 },
 }
 
@@ -55,7 +53,7 @@ pub(super) struct Tracked {
     pub(super) left: Option<(Left, Link)>,
 }
 
-/// A path of a tag. It represents all elements of the arrays that it crosses.
+/// A path of a tag. It represents all elements of the arrays in `strides`.
 #[derive(Clone, Debug)]
 pub(super) struct Denoted {
     /// The arrays for which the tag does not determine the element.
@@ -64,20 +62,19 @@ pub(super) struct Denoted {
     pub(super) tracked: Option<Box<Tracked>>,
 }
 
-/// A position on a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct PathPlace {
     slot: u128,
-    /// The collapsed offset if another access is tracked, otherwise `fixed`.
+    /// The collapsed offset if another access is tracked, otherwise equal to `fixed`.
     at: u64,
     /// The offset including the array elements that the tag determines.
     fixed: u64,
     left: Option<Left>,
 }
 
-/// Returns the paths of an access at its offset, which is read as collapsed. If there are none,
-/// reads the offset as one that includes element indices. For rule `union-strict`, `tracked` is the
-/// other access, whose objects q leads to.
+/// Returns the paths of an access at its offset, which is read as collapsed. If there are none and
+/// the access is not to its whole base type, reads the offset as one that includes array indices.
+/// For rule `union-strict`, `tracked` is the other access, whose objects q leads to.
 pub(super) fn denoted(
     types: &Types,
     access: &Resolved,
@@ -182,9 +179,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns whether q may leave p at fields that share no bytes, and still reach bytes of p.
-    /// This requires that bytes of p are outside p's field or element, or that the bytes of an
-    /// object of b are outside q's.
+    /// Returns whether q may leave p at fields that share no bytes, and still reach bytes of p. No
+    /// q can if the access stays in its access type and no contents in the base type extend past a
+    /// declared end.
     fn may_part(&self) -> bool {
         let (types, access) = (self.types, self.access);
         let keeps = |size| {
@@ -256,7 +253,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Returns the path that ends at a position.
     fn end(&self, ty: TypeIndex, place: &PathPlace, way: Way) -> Denoted {
         let tracked = self.tracked.map(|_| {
             let left = place.left.clone().map(|left| (left, way.left));
@@ -272,7 +268,7 @@ impl Search<'_> {
 /// Receives elements that q may take, the strides of p, and the index of q's field.
 type OnRun<'f> = &'f mut dyn FnMut(Left, Vec<Stride>, usize, &mut Budget) -> Result<(), Exhausted>;
 
-/// The field of a type, and the element of that field, by which p continues.
+/// The field of `ty`, and the element of that field, by which p continues.
 struct Taken<'t> {
     types: &'t Types,
     /// The other access, whose objects q leads to.
@@ -287,8 +283,8 @@ struct Taken<'t> {
 }
 
 impl Taken<'_> {
-    /// Calls `found` for each sequence of elements that share no byte with p's element. They are in
-    /// the same field or in another field that shares bytes with that field.
+    /// Calls `found` for sequences of elements that q may take instead of p's element. These share
+    /// no declared byte with p's element. They are in p's field or in a field that overlaps it.
     ///
     /// Arrays that contain `ty` do not add strides: if p and q took different elements there, q
     /// has already left p.
@@ -339,7 +335,7 @@ impl Taken<'_> {
         let strides = vec![Stride { step, last: count - 1 }];
         let run = |from, strides: &[Stride], shift| self.run(field, (from, strides), shift);
         found(run(step, &strides, 0)?, Vec::new(), self.number, budget)?;
-        // An element before p's only matters if its contents extend to the next element.
+        // An element before p's matters only if its contents extend into the next element.
         if self.types.get(field.ty).far <= step {
             return Ok(());
         }
@@ -372,7 +368,7 @@ impl Taken<'_> {
         Ok(before.into_iter().chain(after))
     }
 
-    /// Returns the elements of a field from offset `from` on.
+    /// Returns the elements of a field that begin at offset `from` and are repeated at `strides`.
     fn run(
         &self,
         field: &Field,

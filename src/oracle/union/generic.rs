@@ -9,9 +9,10 @@ use crate::table::HashSet;
 /// Returns a tag that may alias everything that `a` or `b` may alias, even types added later.
 /// Returns `None` if it finds no such tag.
 ///
-/// If the tags have the same path, the result has this path and a size that covers both. Otherwise
-/// it is a tag for a whole common ancestor of the access types, as in LLVM. Here the ancestor must
-/// also cover all other types inside the base types, because members of a union may alias.
+/// If the tags have the same path and touch bytes, the result has this path and a size that covers
+/// both sizes. Otherwise the result is a tag for a whole common ancestor of the access types, as in
+/// LLVM. But here the ancestor must also cover all types inside the base types (`covers_all`),
+/// because members of a union may alias.
 pub(super) fn most_generic(
     types: &Types,
     graph: &Graph,

@@ -1,11 +1,11 @@
 //! The search for the old format, which has no sizes.
 //!
-//! p is a path of one access (the *outer*) from its base type. q leads from there to an object of
-//! the other access (the *inner*), and r is a path of the inner one from that object. If paths
-//! choose different fields, the *slots* of these decide. In a *plain* aggregate, fields begin at
-//! different offsets. A slot ends where the next field begins, so slots never overlap. In other
-//! aggregates, all slots extend to the end and overlap. So nothing is measured, and paths are
-//! followed in parallel: p and q, and after q's end p and r.
+//! p is a path of one access (the *outer*) from its base type. q leads from the same base type to
+//! an object of the other access (the *inner*), and r is a path of the inner one from that object.
+//! If two paths choose different fields, the *slots* of these fields decide. In a *plain*
+//! aggregate, fields begin at different offsets, and a slot ends where the next field begins. In
+//! other aggregates, all slots overlap. The search follows two paths at a time: p and q, and after
+//! q's end p and r.
 
 use std::ops::Range;
 
@@ -191,7 +191,7 @@ impl Denoted {
     }
 }
 
-/// An access and its tag's paths. `None` means one path, with fields that no others overlap.
+/// An access and its tag's paths. `None` means one path, with fields that no other fields overlap.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
 
 fn start((access, _): Side<'_>) -> Point {
@@ -225,9 +225,8 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Decides whether two accesses may alias, if this is possible without a search. It is possible
-/// while each path has only one way to continue, or once the path of `a` passes an overlapping
-/// member that is an object of `b`. The base type of `a` must contain or equal that of `b`.
+/// Decides whether two accesses may alias, or returns `None` if this needs a search. `b` is the
+/// inner access.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
     if a.0.size.is_some() || b.0.size.is_some() {
         return None;
@@ -255,16 +254,16 @@ pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool)
         match types.get(p.ty).overlapping {
             true if !(alone && both && ours == theirs) => return Some(true),
             _ if !(alone && both) => return None,
-            // Different members are apart. But if an overlapping aggregate was passed, another of
-            // its members may contain an object of `b`, so this is undecided.
+            // Fields of a plain aggregate are apart. But if an aggregate that is not plain was
+            // passed, another of its members may contain an object of `b`: this is undecided.
             _ if ours != theirs => return Some(false).filter(|_| !beside),
             _ => (p, r) = (inside, their_inside),
         }
     }
 }
 
-/// Three paths: p starts at the outer base type. q leads from there to an object of the other
-/// access, and r starts at that object.
+/// Three paths: p and q start at the outer base type. q leads to an object of the inner access, and
+/// r starts at that object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paths {
     pub(super) p: Link,
@@ -275,7 +274,7 @@ pub(super) struct Paths {
 /// The result of the search for objects of `b`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
-    /// The paths always choose the same fields, or fields whose slots overlap.
+    /// The paths always choose the same fields, or separate at fields whose slots overlap.
     Meet(Paths),
     /// The slots at which the paths separate never overlap. Contains an example of such paths, if
     /// it is requested and there is one.
@@ -287,18 +286,18 @@ pub(super) enum Found {
 /// The position of p, and that of r if q has ended.
 type Pair = (Point, Option<Point>);
 
-/// Searches `a.base` for objects of `b` whose slots overlap those of `a`.
+/// Searches the base type of `a` for objects in which the access `b` may overlap `a`.
 pub(super) struct Search<'s> {
     types: &'s Types,
     a: Side<'s>,
     b: Side<'s>,
     strict: bool,
     objects: Containing<'s>,
-    /// The positions that p and q, or p and r, have reached by the same fields. The last one is
-    /// stored separately: most searches have only one at a time, and then allocate nothing.
+    /// The pair to continue from. `open` has the others. Most searches have only one pair at a
+    /// time, and then allocate nothing.
     last: Option<(Pair, Paths)>,
     open: Vec<(Pair, Paths)>,
-    /// The first positions seen. `many` contains the others.
+    /// The first pairs seen. `many` contains the others.
     few: [Option<Pair>; 4],
     many: HashSet<Pair>,
     apart: Option<Paths>,
@@ -350,7 +349,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Continues after p and q have reached the same position. Returns paths that overlap.
+    /// Continues after p and q have reached the same position. Returns paths that overlap, if any.
     fn together(&mut self, p: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, (b, _)) = (self.types, self.b);
         if b.has_object(types, p.ty) {
@@ -387,7 +386,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Continues p by one field, and q by each of the others. Returns paths that overlap.
+    /// Continues p by one field, and q by each of the others. Returns paths that overlap, if any.
     fn part(
         &mut self,
         (from, number, inside): (Point, usize, Point),
@@ -423,7 +422,7 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Continues from a type that p and r have reached; q has ended. Returns paths that overlap.
+    /// Continues after p and r have reached the same type. Returns paths that overlap, if any.
     fn inside(&mut self, p: Point, r: Point, paths: Paths) -> Result<Option<Paths>, Exhausted> {
         let (types, a, b) = (self.types, self.a, self.b);
         if is_end(a, p) || is_end(b, r) {
@@ -455,8 +454,8 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// Returns the largest offset of an object of b in a type. It only matters if an access may be
-    /// larger than its slot.
+    /// Returns the largest offset of an object of b in a type, or 0 if no access has a size in
+    /// bytes, because then the offset does not matter.
     fn farthest_object(&mut self, ty: TypeIndex) -> Result<u128, Exhausted> {
         let sizes = [self.a.0.size, self.b.0.size];
         if sizes.iter().all(|size| !matches!(size, Some(Size::Bytes(_)))) {
@@ -465,8 +464,8 @@ impl<'s> Search<'s> {
         Ok(self.objects.farthest(ty, self.budget)?.unwrap_or(0))
     }
 
-    /// Returns whether the slots of two fields of `ty` overlap. Each field is given with the offset
-    /// at which its access begins, in bytes from the start of `ty`.
+    /// Returns whether accesses in two fields of `ty` may overlap. Each field is given with the
+    /// offset at which its access begins, in bytes from the start of `ty`.
     fn slots_meet(&self, ty: TypeIndex, ours: (&Field, u128), theirs: (&Field, u128)) -> bool {
         if self.types.get(ty).overlapping {
             return true;
@@ -503,7 +502,7 @@ impl<'s> Search<'s> {
         Paths { p, r: self.finish(self.b, r, paths.r), ..paths }
     }
 
-    /// Extends q to the first object of b, and makes r one of the paths of b.
+    /// Extends q to an object of b, and makes r one of the paths of b.
     fn finish_q(&mut self, mut ty: TypeIndex, mut paths: Paths) -> Paths {
         let b = self.b.0;
         while self.arena.asked && !b.has_object(self.types, ty) {

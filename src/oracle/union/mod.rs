@@ -3,17 +3,15 @@
 //! # Theory
 //!
 //! Two accesses may alias iff one of these holds: their tags are equal; their roots or formats
-//! differ; one accesses a whole object of an ancestor of the other's access type; one has no path
-//! or extends past its base type; or they *overlap*. They overlap if a path q leads from the base
-//! type of one (the *outer*) to an object of the other (the *inner*), and the bytes of a path p of
-//! the outer meet those of a path r of the inner, shifted by q. All conditions but the last are
-//! look-ups. This module decides overlap without listing all paths, elements or bytes.
+//! differ; one accesses a whole object whose type is the other's access type or an ancestor of it;
+//! one has no path or extends past its base type; or they *overlap*. They overlap if a path q leads
+//! from the base type of one (the *outer*) to an object of the other (the *inner*), and the bytes
+//! of a path p of the outer meet those of a path r of the inner, shifted by q. This module decides
+//! overlap without listing all paths, elements or bytes.
 //!
-//! **Representation of a path.** All paths of a tag have the same *collapsed offset*: the offset
-//! with all array indices 0. So paths differ only in the arrays that they cross. The bytes of a
-//! path are an interval with a fixed start, which is repeated at the strides of these arrays and
-//! cut at the end of the base type (see [`extent`](crate::extent)). The order of strides does not
-//! matter.
+//! **Representation of a path.** The bytes of a path are an interval with a fixed start, which is
+//! repeated at the strides of the arrays that the path crosses, and cut at the end of the base type
+//! (see [`extent`](crate::extent)). The order of strides does not matter.
 //!
 //! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order: a type is
 //! visited after all paths to it are known. Paths to the same type and offset merge: a path is
@@ -23,17 +21,16 @@
 //! **Comparison.** Two byte patterns share a byte iff an equation has an integer solution. `stride`
 //! decides this by division, by Euclid's algorithm, and by trials for more than two strides.
 //!
-//! **Strict.** p and q must choose the same field of a type that both pass, unless the two fields
-//! share no byte. So q ends on p, or continues where p ends, or leaves p at a struct. In the last
-//! case, p's bytes must extend past p's field to reach q's object.
+//! **Strict.** For `union-strict`, p and q must choose the same field of a type that both pass,
+//! unless the two fields share no byte.
 //!
-//! **Old format.** Without sizes, only the type where two paths separate decides: see `inferred`.
+//! **Old format.** Types have no sizes, so paths are compared in another way: see `inferred`.
 //!
 //! # Two stages
 //!
 //! The paths of a tag depend only on the tag, and are computed on first use. Their comparison
-//! depends only on the two tags. Neither depends on the rest of the graph, so clones, replicas and
-//! graphs that grew give the same answers.
+//! depends only on the two accesses. Neither depends on the rest of the graph, so clones and graphs
+//! that grew give the same answers.
 //!
 //! # Limits
 //!
@@ -67,15 +64,16 @@ use crate::access::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
 
+/// Rule `union` or `union-strict`. A tag's *walk* leads from its base type to a scalar and on to
+/// the scalar's ancestors. The walk is *clear* if no other fields overlap the fields on it.
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
     /// The facts about each tag that is neither *regular* (it touches only the scalar at the end of
     /// a clear walk) nor *rejected* (it may alias everything).
     others: Vec<Other>,
-    /// For each tag, the largest size of an access that touches only the scalar at the end of a
-    /// clear walk, or 0 if there is no such walk. A walk leads from the base type to a scalar and
-    /// its ancestors. It is clear if no other fields overlap the fields on it.
+    /// For each tag, the largest size of an access that touches only the scalar on a clear walk, or
+    /// 0 if there is no such walk or the tag has the old format.
     rooms: Vec<u32>,
 }
 
@@ -136,7 +134,7 @@ impl Union {
         known.get_or_init(find).as_ref()
     }
 
-    /// Returns the paths of an access, or `None` if its tag is regular. Fails if none is found.
+    /// Returns the paths of an access, or `None` if its tag is regular. Fails if no path is found.
     fn paths(
         &self,
         index: &Index,
@@ -188,7 +186,6 @@ impl Union {
     }
 }
 
-/// The base type of an access and related facts.
 struct Start {
     root: u32,
     base: TypeIndex,
@@ -208,7 +205,7 @@ impl Rule for Union {
         let types = &index.types;
         let of_access = types.get(access.access);
         // Every type under a root may be in an object of the root. If there are no arrays, a clear
-        // walk is the only path from an offset. If it leads elsewhere, the tag has no path.
+        // walk is the only path from an offset. If it misses the access type, the tag has no path.
         let of_root = of_access.format.is_none() && access.is_whole();
         let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
         let cursor = cursor.flatten().filter(|_| !rejected);

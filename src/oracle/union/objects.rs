@@ -1,6 +1,6 @@
 //! Compares the bytes `p` of one access with the bytes `r` of another, `b`, whose base type is
 //! inside that of the first. An *object of b* is an object of b's base type or, if b accesses its
-//! whole base type, of a descendant. A path `q` leads from p's base type to each object of b.
+//! whole base type, of a descendant. A path `q` leads from the first base type to such an object.
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
@@ -18,7 +18,7 @@ pub(super) struct Witness {
     pub(super) p: usize,
     pub(super) r: usize,
     pub(super) q: Link,
-    /// The pattern `r` in all objects on the path `q`, relative to the start of p's base type.
+    /// The pattern `r` in the objects at the end of `q`, relative to the start of `q`.
     pub(super) r_bytes: Pattern,
 }
 
@@ -43,7 +43,8 @@ impl<'o> Objects<'o> {
         Objects { types, b, r, of_r: hull(r), related: false, apart: None, unsure: false }
     }
 
-    /// Returns patterns of `p` and of `r` that share a byte in the objects at the end of `link`.
+    /// Returns patterns of `p` and of `r` that share a byte, if any, for the objects at the end of
+    /// `link`.
     pub(super) fn compare(
         &mut self,
         p: &[Pattern],

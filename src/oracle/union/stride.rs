@@ -37,8 +37,8 @@ pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
     }
 }
 
-/// Returns whether `more` has every step of `less` with at least as many elements. Then it has all
-/// displacements of `less`. Both lists are sorted by step.
+/// Returns whether `more` has every step of `less` with at least as many elements. Both lists are
+/// sorted by step.
 pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
     less.iter().all(|stride| {
         more.binary_search_by_key(&stride.step, |s| s.step)
@@ -48,7 +48,7 @@ pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
 
 /// Cuts the pattern `whole` at the end of a type, and appends the resulting patterns to `into`. The
 /// first element ends `room` bytes before the end of the type. Elements that cross the end are
-/// shortened to end there, so the first of these covers the others. Elements behind it are dropped.
+/// shortened to end there, so the first of these covers the others. Later elements are dropped.
 pub(crate) fn cut(
     whole: Pattern,
     room: u128,
@@ -211,7 +211,7 @@ fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     })
 }
 
-/// Removes strides as far as this does not change the answer. Returns the answer if it is found.
+/// Simplifies the question without changing the answer. Returns the answer if it is found.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     // Each call of `tighten` may remove a single element, so the number of calls is limited.
     let mut tightenings = 0..TIGHTENINGS;
@@ -338,8 +338,8 @@ fn widest(strides: &[Stride]) -> Vec<Trial> {
     at.map(|at| (at, 0, strides[at].last)).into_iter().collect()
 }
 
-/// Returns the smallest set of elements to try, among all elements of one stride and the following
-/// sets for two strides.
+/// Returns the smallest of these sets of elements to try: all elements of one stride, or the
+/// following elements of two strides.
 ///
 /// Let two steps be `s = h * g` and `t = i * g`. Then `i` elements of `s` span as many bytes as `h`
 /// elements of `t`. So if a sum is in the window, there is one that uses fewer than `i` elements of
@@ -367,7 +367,7 @@ fn fewest(strides: &[Stride]) -> Vec<Trial> {
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
-        // Steps fit in 64 bits, and a processor divides such numbers by one instruction.
+        // A processor divides numbers of 64 bits by one instruction.
         (a, b) = match (u64::try_from(a), u64::try_from(b)) {
             (Ok(a), Ok(b)) => (b.into(), (a % b).into()),
             _ => (b, a % b),

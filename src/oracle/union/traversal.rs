@@ -1,4 +1,4 @@
-//! The queue that all traversals of the types use.
+//! A queue for traversals of the types.
 //!
 //! A traversal visits a type after all types that contain it. So all paths to the same type and
 //! offset are known and merged before any of them continues.
@@ -19,7 +19,7 @@ pub(super) struct Way {
     pub(super) left: Link,
 }
 
-/// Types at places `P`, in order of the type's rank, which exceeds those of the types in it. Each
+/// Types at places `P`, in order of rank. A type has a higher rank than the types inside it. Each
 /// entry has the paths to it whose strides no other path to it covers ([`is_covered`]).
 pub(super) struct Pending<P> {
     by_rank: BTreeMap<(u32, P), (TypeIndex, Vec<Way>)>,
@@ -30,7 +30,7 @@ impl<P: Ord> Pending<P> {
         Pending { by_rank: BTreeMap::new() }
     }
 
-    /// Adds a path to `ty` at `place`. Returns the number of paths with which it was compared.
+    /// Adds a path to `ty` at `place`. Returns the number of paths that the entry had before.
     pub(super) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
         let key = (types.get(ty).rank, place);
         let (_, ways) = self.by_rank.entry(key).or_insert_with(|| (ty, Vec::new()));

@@ -1,4 +1,5 @@
-//! Names that *clash*, because modules give them different bodies, and names that do not.
+//! Types *clash* if modules give one name different bodies. Two accesses clash if they go through
+//! types that clash with each other (see `LinkedOracle`).
 
 use tbaa::{AliasResult, AliasRule, Graph, TagId};
 use tbaa_check::link::Linked;
@@ -6,8 +7,8 @@ use tbaa_tests::cases;
 
 use AliasResult::{MayAlias, NoAlias};
 
-/// Reads a listing of metadata, after adding a root `!0`, `char`, `int` and `float` if it has no
-/// `!0`. Its tags are those in `!tbaa.tags`, in order.
+/// Reads a listing of metadata. If the listing does not define `!0`, a root `!0` and the types
+/// `char`, `int` and `float` are added.
 fn module(listing: &str) -> Graph {
     if listing.contains("!0 =") {
         return tbaa_ir::read(listing.as_bytes()).unwrap().into_graph();
@@ -82,7 +83,7 @@ fn pairs_are_linked_as_written_down() {
     });
 }
 
-/// If several modules have the same body, the first of them by name is reported.
+/// A clash names, for each body, the first module by name that has the body.
 #[test]
 fn a_body_is_the_first_modules() {
     let with = |member| {
@@ -103,7 +104,7 @@ fn a_body_is_the_first_modules() {
 /// An access through more than 64 clashing types clashes with every access through a clashing type.
 #[test]
 fn very_many_clashes_answer_may() {
-    // Structs in structs around a scalar, which is an int or a float, and a separate struct.
+    // A chain of `count` structs, each inside the next one, and the separate struct `S`.
     let chain = |scalar: usize, count: usize| {
         let mut text = format!("!4 = !{{!\"S\", !{scalar}, i64 0, !2, i64 8}}\n");
         for at in 100..100 + count {
@@ -154,7 +155,8 @@ fn foreign_tags() {
     }
 }
 
-/// An access through no clashing type clashes with no access, even one through very many types.
+/// An access through very many types clashes with each access through a clashing type, and with no
+/// other access.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();
@@ -180,7 +182,7 @@ fn through_nothing_and_through_anything() {
     }
 }
 
-/// Linking does not turn other nodes into tags, types or `!tbaa.struct` nodes.
+/// Linking one module keeps its numbers of tags, types and `!tbaa.struct` nodes.
 #[test]
 fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}

@@ -1,16 +1,13 @@
-//! Compares with LLVM's linker how opaque structs get a body from other modules that define a
-//! struct of the same name.
+//! Linking gives an opaque struct the body that another module gives to the struct's name. These
+//! tests compare the linked types with those of LLVM's linker.
 //!
 //! Until LLVM 20, `llvm-link` completed types by their names. Since LLVM 21, it keeps two types of
 //! one name separate, and a global that one module declares and another defines has the type of its
-//! definition. So this test asks LLVM 19 about all types, and LLVM 22 about the types of globals.
+//! definition. So one test compares all types with LLVM 19, and one compares the types of globals
+//! with LLVM 22.
 //!
-//! Not compared: numbers in names, which count how often LLVM had to rename a type; two structs
-//! with different names and one body, of which LLVM keeps one or both in an order of its own;
-//! structs with such a struct as an element, because LLVM 19 mistakes an opaque one for the other;
-//! opaque structs whose name has several bodies, because LLVM 19 uses the first body that it meets
-//! and we use none; modules with numbers in names, for LLVM 19, which drops the numbers only in the
-//! later module; cases in which LLVM 19 makes structs that contain themselves.
+//! The comparison ignores numbers at the end of names. The generated modules have no two names with
+//! one body, and no opaque struct whose name has several bodies.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,7 +22,8 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True for a name that may have either body, or whose bodies name such a name: never opaque.
+    /// True for a name that may have either body, and for a name whose bodies refer to such a name.
+    /// These structs are never opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,
@@ -55,7 +53,7 @@ impl World {
         let bodies: Vec<[String; 2]> =
             (0..NAMES.len()).map(|of| [0, 1].map(|variant| body(of, variant))).collect();
         let mut world = World { bodies, varied: vec![false; NAMES.len()], sized };
-        // The elements of a struct have higher numbers, unless `cyclic`.
+        // Unless `cyclic`, a body refers only to names with higher indices.
         for of in (0..NAMES.len()).rev().filter(|_| !cyclic) {
             let below =
                 [0, 1].iter().any(|&it| world.parts(of, it).iter().any(|&part| world.varied[part]));
@@ -124,7 +122,7 @@ impl World {
         Some(Module { text, structs, types: spellings.each_ref().map(ty), context })
     }
 
-    /// Returns the names in a body, as indices.
+    /// Returns the indices of the names in a body.
     fn parts(&self, of: usize, variant: usize) -> Vec<usize> {
         let is_in = |name: &str| self.bodies[of][variant].contains(&format!("%{name}"));
         (0..NAMES.len()).filter(|&part| is_in(NAMES[part])).collect()
@@ -134,7 +132,7 @@ impl World {
 struct Module {
     text: String,
     structs: Vec<(usize, bool)>,
-    /// The type for each name, ignoring a number at its end.
+    /// The type of each name. In the module's text, the name may end with a number.
     types: [Option<Type>; NAMES.len()],
     context: Context,
 }
@@ -240,7 +238,7 @@ fn all_types_are_those_of_llvm_19() {
         assert!(linked.status.success(), "{seed}: {}", String::from_utf8_lossy(&linked.stderr));
         let ours = merge(&modules);
         let Some(theirs) = Theirs::read(&linked.stdout) else {
-            // LLVM 19 makes structs that contain themselves, which LLVM 20 rejects.
+            // LLVM 19 made a struct that contains itself. The library leaves some struct opaque.
             let of = |of| {
                 modules
                     .iter()

@@ -1,5 +1,5 @@
-//! Linking is associative, commutative and idempotent. It makes answers more general only where
-//! names *clash*, that is, have different bodies.
+//! Linking is associative, commutative and idempotent. Names *clash* if they have different bodies:
+//! then answers may change from `NoAlias` to `MayAlias`.
 
 use std::collections::HashSet;
 use tbaa::raw::RawGraph;
@@ -12,7 +12,7 @@ use tbaa_tests::engines::copy_node;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, cases, setting};
 
-/// Returns a module with some tags of each graph, and often types of its own under an unnamed root.
+/// Returns a module with some tags of each graph, and often two more types under an unnamed root.
 fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     let mut graph = Graph::new();
     for source in sources {
@@ -35,8 +35,8 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     graph
 }
 
-/// Returns modules with some equal nodes, and some names with two bodies: the types of all random
-/// graphs share their names.
+/// Returns modules made of three random graphs, which use the same names for different types.
+/// Modules made of the same graph have equal nodes.
 pub(crate) fn modules(seed: u64, count: usize) -> Vec<(String, Graph)> {
     let mut rng = Rng(seed);
     let universe = |rng: &mut Rng| {
@@ -147,7 +147,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
                             let clear = after.is_clear(x) && after.is_clear(y);
                             assert!(!clear || !clash, "seed {seed}");
                         }
-                        // Both formats under one root are a conflict too, but no clash of names.
+                        // If a root has types of both formats, the union rules may say `MayAlias`.
                         let merged = after.merged().may_alias(x, y);
                         assert!(is == was || clash || rules != AliasRule::Llvm && merged);
                         counts[0] += usize::from(!was && !is);
@@ -212,7 +212,7 @@ fn lines(types: &MergedTypes) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Returns a random body of a struct, which refers to the given names.
+/// Returns a random struct body of scalars and of pointers to `names`.
 fn random_body(rng: &mut Rng, names: &[String]) -> String {
     let element = |rng: &mut Rng| match rng.below(4) {
         0 => "i32".to_owned(),
@@ -223,8 +223,8 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
     format!("{{ {} }}", elements.join(", "))
 }
 
-/// Returns three modules' types, which share few names. If `one_body`, a module has each name once,
-/// with or without a number, and all bodies of a name are equal.
+/// Returns the types of three modules, named `a`, `b` and `c`, some with a number at the end. If
+/// `one_body`, a module has each name once, and the bodies of a name differ only in such numbers.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     let bodies = [(); 3].map(|()| random_body(rng, &common));
@@ -295,7 +295,7 @@ fn merged_types_are_canonical() {
     assert!(several > 300 && completed > 100, "{several} {completed}");
 }
 
-/// Tests which opaque structs get a body, in both orders of the modules, and when linked in parts.
+/// Tests which opaque structs get a body if modules are linked in either order, or as one part.
 #[test]
 fn opaque_structs_are_completed() {
     cases::check("types/merged.txt", |_, texts| {
@@ -309,8 +309,8 @@ fn opaque_structs_are_completed() {
     });
 }
 
-/// Each struct contains the next one. The last one has two bodies, so that the bodies of the others
-/// turn out to be different, one after the other. After many rounds, even `%X` stays opaque.
+/// Each struct contains the next one, and the last one has two bodies. The linker needs a round for
+/// each struct to find that all differ. After too many rounds, all opaque structs stay opaque.
 #[test]
 fn long_doubts_leave_all_opaque() {
     for (length, is_completed) in [(10, true), (20, false)] {

@@ -1,4 +1,4 @@
-//! Tests of linking: laws, the effect on answers, and a real program compared with LLVM's linker.
+//! Tests of linking modules, some against LLVM's linker.
 
 mod clashes;
 mod completion;

@@ -1,8 +1,8 @@
 //! Compares our linker with LLVM's on a program of more than fifty files.
 //!
-//! The program contains Lua 5.4 and Lua 5.1, like a host that embeds both. Each has about thirty
-//! files with shared types, and some names have a different body in each. The symbols of 5.1 get a
-//! prefix, so that LLVM can link them.
+//! The program is Lua 5.4 and Lua 5.1 together, each of about thirty files. Some type names have
+//! different bodies in the two versions. The symbols of Lua 5.1 are renamed, so that LLVM can link
+//! both versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     // Across the program, the answer is LLVM's, unless names clash (have two bodies).
     let oracle = linked.oracle(AliasRule::Llvm);
     let tags: Vec<TagId> = linked.graph().tags().filter(|tag| row[tag.index()].is_some()).collect();
-    // Some tags occur only in `!tbaa.struct` nodes, about which LLVM was not asked.
+    // LLVM was not asked about tags that occur only in `!tbaa.struct` nodes.
     assert!(tags.len() > 500 && tags.len() * 10 > linked.graph().tag_count() * 9);
     let mut widened = 0_usize;
     for &a in &tags {
@@ -134,8 +134,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // LLVM silently keeps a node for each body of a name. Each of these names has one body in Lua
-    // 5.4 and another in Lua 5.1.
+    // Each name of this list has one body in Lua 5.4 and another in Lua 5.1.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()
@@ -164,7 +163,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     );
 }
 
-/// Links the struct types of all files: a name has one type if the files agree on its body.
+/// Links the struct types of all files, and checks that some names have several types.
 fn types(modules: &[Module<'_>], linked: &Linked) {
     let contexts: Vec<Context> = modules
         .iter()

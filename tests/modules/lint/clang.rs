@@ -71,7 +71,7 @@ fn punning_through_pointers_is_found() {
     }
 }
 
-/// A comment on each function in `reads.c` says whether its store and the later read are reported.
+/// Comments in `reads.c` say in which functions a store and the later read are reported.
 #[test]
 fn a_store_and_the_read_that_always_follows() {
     let Some(llvm) = Llvm::get() else { return };

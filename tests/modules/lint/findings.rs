@@ -81,8 +81,7 @@ fn findings_are_as_written_down() {
     assert_eq!(theirs, ours, "findings have changed; TBAA_FINDINGS=overwrite writes {FILE}");
 }
 
-/// Faults that the examples of the documentation lack, or have in other positions; and similar code
-/// that is correct.
+/// The cases have faults that the examples of the documentation lack, and similar correct code.
 #[test]
 fn more_findings_are_as_written_down() {
     cases::check("lint.txt", |_, parts| {
@@ -92,7 +91,7 @@ fn more_findings_are_as_written_down() {
     });
 }
 
-/// For a graph without a text, a message refers to a named node by its name.
+/// Without the module's text, a message refers to a named node by the node's name.
 #[test]
 fn a_type_written_in_a_tags_place() {
     let source = whole("!0 = !{!{!9, i64 4, !\"int\"}, !9}\n!9 = !{!\"root\"}\n");

@@ -10,7 +10,7 @@ use tbaa_ir::Keep;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, damage, fuzz, setting};
 
-/// Returns all findings, with every lint on.
+/// Returns the findings with every lint on; none if the text cannot be read.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
     let module = tbaa_ir::read_with(source, Keep::All);
     module.map_or_else(|_| Vec::new(), |module| fuzz::findings(&module))
@@ -66,7 +66,7 @@ fn large_texts() {
     deep += "  ret void\n}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n!9 = !{!\"T\", !1, i64 0, !1, i64 2}\n";
     for tag in 0..COUNT {
         let (number, ty) = (2 * tag + 10, 2 * tag + 11);
-        // The nesting is limited, because the steps of a check are proportional to it.
+        // The nesting is limited, because a check takes time proportional to the depth.
         let inner = if tag % 32 == 0 { 9 } else { ty - 2 };
         let _ = writeln!(deep, "!{number} = distinct !{{!{ty}, !1, i64 {}}}", 2 * (tag % 2));
         let _ = writeln!(deep, "!{ty} = !{{!\"T\", !{inner}, i64 0, !1, i64 {tag}}}");
@@ -84,7 +84,7 @@ fn large_texts() {
     }
 }
 
-/// Returns a module with nested unions and a store to each: LLVM miscompiles nearly every pair.
+/// Returns a module with nested unions and a store to each. LLVM miscompiles most pairs of stores.
 fn nested_unions(count: usize) -> String {
     let mut source = String::from("define void @f(ptr %p) {\n");
     for at in 0..count {
@@ -119,7 +119,7 @@ fn findings_are_limited_by_code_and_in_all() {
     assert!(few.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
     assert_eq!(with(usize::MAX, 3).len(), 3);
 
-    // Cheap findings are counted beyond the limit.
+    // Findings of `OffsetAtAccess` are counted beyond the limit.
     let mut bad = String::from("!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!tbaa.tags = !{!2");
     (3..500).for_each(|tag| bad += &format!(", !{tag}"));
     bad += "}\n";

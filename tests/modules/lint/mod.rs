@@ -1,4 +1,4 @@
-//! Tests lints and the verifier on texts of all kinds, and the pages about them.
+//! Tests lints, the verifier, and the documentation of findings.
 
 mod clang;
 mod findings;

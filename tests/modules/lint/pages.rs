@@ -1,4 +1,4 @@
-//! Every code of a finding has a page. Its first example has the finding, the second does not.
+//! Each code of a finding has a page. The page's first example has the finding, the second has not.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,8 @@ pub(super) fn examples(code: Code) -> [String; 2] {
     [whole(fires), whole(&(lines.join("\n") + "\n"))]
 }
 
-/// Returns an example as a module: if it is metadata alone, a store with the tag `!0` is added.
+/// Returns an example as a module. If the example has neither a function nor `!llvm.errno.tbaa`, a
+/// store with the tag `!0` is added.
 pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =
@@ -75,7 +76,7 @@ fn every_code_fires_and_is_silent() {
             found.iter().any(|found| found.code == code),
             "{code} does not fire: {found:#?}\n{fires}"
         );
-        // The example has no other findings, which would distract the reader.
+        // Except for two known codes, the example has no findings of other codes.
         for other in found.iter().filter(|found| found.code != code) {
             let known = [(101, 110), (102, 103)];
             let pair = (code.number(), other.code.number());

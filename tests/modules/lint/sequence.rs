@@ -8,7 +8,7 @@ use tbaa_tests::cases;
 /// The tags `!0` (an `int`), `!3` (a `float`) and `!5` (a pointer).
 const TAGS: &str = include_str!("../../fixtures/lint/sequence.ll");
 
-/// Returns the number of findings of one lint in a function, if only the lints in `on` are on.
+/// Returns the number of findings of one lint in a function, with the lints in `on` switched on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
     let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
@@ -31,8 +31,8 @@ fn each_of_two_lints_alone() {
     }
 }
 
-/// A read under another tag than the access before it is reported, unless an instruction in between
-/// may have written its memory, or the memory from which both pointers are loaded.
+/// A read is reported if an earlier access had another tag, unless an instruction in between may
+/// have written the read memory, or the memory from which the pointers of both accesses are loaded.
 #[test]
 fn what_is_between_tells() {
     cases::check("lint/sequence.txt", |_, parts| {
@@ -62,7 +62,7 @@ fn what_is_between_tells() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
-/// A comment on each function in `reads.ll` states which finding it has.
+/// Comments in `reads.ll` state which function has which finding.
 #[test]
 fn accesses_of_all_kinds() {
     const TEXT: &str = include_str!("../../fixtures/lint/reads.ll");

@@ -1,4 +1,4 @@
-//! The lint for pairs that rule `llvm` separates although they certainly share bytes.
+//! The lint for pairs of tags that are `NoAlias` by rule `llvm` but certainly share bytes.
 
 use tbaa::{Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
@@ -9,10 +9,10 @@ use tbaa_tests::random;
 type Member = (usize, u64, u64);
 
 /// A tag: base type, access type, offset and size. Types 0 to 3 are `int`, `float`, `short` and
-/// `long`, 4 is the struct, and 5 contains it and has the parent `long`.
+/// `long`, 4 is the struct, and 5 contains it and has, in the size-aware format, the parent `long`.
 type Access = (usize, usize, u64, u64);
 
-/// Returns the number of reported pairs for accesses to one struct with these members.
+/// Returns the number of reported pairs among `accesses`. The struct has the given members.
 fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
     let mut graph = Graph::new();
     let root = graph.builder().root("R").unwrap();
@@ -46,9 +46,9 @@ fn bytes_that_both_tags_name() {
     let members = [(0, 0, 4), (1, 0, 4), (2, 2, 2)];
     let (float, short) = ((4, 1, 0, 4), (4, 2, 2, 2));
     assert_eq!(told(Format::New, &members, &[float, short]), 1);
-    // The old format has no sizes, so the end of a member is only a guess, as for bit-fields.
+    // The old format has no sizes, so the end of a member is unknown.
     assert_eq!(told(Format::Old, &members, &[float, short]), 0);
-    // An access to a float that names no struct may be to any float.
+    // An access under the tag of the scalar `float` may be to any float.
     assert_eq!(told(Format::New, &members, &[(1, 1, 0, 4), short]), 0);
     assert_eq!(told(Format::New, &members, &[float, (2, 2, 0, 2)]), 0);
     // Members may overlap without beginning at the same offset.
@@ -80,7 +80,7 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
 }
 
-/// Pairs are not reported if the union rules answer `MayAlias` although no members share bytes.
+/// A pair is not reported if the union rules answer `MayAlias`, but not because of shared bytes.
 #[test]
 fn doubt_is_not_told() {
     // All of `Outer` may be accessed as its parent type.

@@ -1,4 +1,4 @@
-//! Graphs on which the tables once failed, or which random generation does not produce.
+//! Graphs on which the oracle's tables once failed, or which random generation does not produce.
 
 use pretty_assertions::assert_eq;
 use tbaa::explain::Clause;
@@ -30,15 +30,14 @@ fn beyond_the_tables_the_definition_answers() {
         let mut rng = Rng(3);
         for _ in 0..400 {
             let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
-            // `explain` uses the definition. With `--cfg tbaa_self_check`, `alias` compares with it
-            // too.
+            // `explain` uses the definition.
             assert_eq!(oracle.alias(a, b), oracle.explain(a, b).answer, "{rules}: {a:?} {b:?}");
         }
     }
 }
 
-/// Structs nested deeper than the tables search when a tag is added. Whole structs get tags before
-/// or after their contents do. `--cfg tbaa_self_check` compares answers with the definition's.
+/// Structs are nested deeper than the tables search when a tag is added. Whole structs get tags
+/// before or after their contents do.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -236,7 +235,7 @@ fn walks_to_newer_types() {
     let node = |ty: TypeId| DraftOperand::from(Operand::Node(ty.node()));
     let number = |value| DraftOperand::from(Operand::Int(tbaa::Int::i64(value)));
     let name = |name: &'static str| DraftOperand::from(Operand::String(name.as_bytes()));
-    // Returns a struct that contains an `A`, and member number `inner` of the group.
+    // Returns a struct that contains an `A`, and the struct with index `inner` in the group.
     let aggregate = |of, inner, offset, size| {
         let first = [node(root), number(400), name(of), node(a), number(0), number(4)];
         let second = [DraftOperand::Member(inner), number(offset), number(size)];
@@ -285,7 +284,7 @@ fn many_regular_tags_under_two_roots() {
     }
 }
 
-/// Answers on a single tag, and on a tag of another graph.
+/// Tests whether tags are constant, and answers on a tag of another graph.
 #[test]
 fn constant_and_foreign_tags() {
     let mut graph = Graph::new();
@@ -345,7 +344,7 @@ fn a_union_of_very_many_members() {
     }
 }
 
-/// The union rules reject a tag if its struct has a member of the other format, or a root as one.
+/// The union rules reject a tag if its struct has a root or a type of the other format as a member.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {
@@ -394,8 +393,7 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
     assert!(accepted > rejected / 20 && rejected > 0);
 }
 
-/// A deep chain of types with a tag each, in the order in which the verifier follows the longest
-/// paths. In quadratic time, this would take minutes.
+/// A deep chain of types with a tag each. In quadratic time, this would take minutes.
 #[test]
 fn a_tag_for_each_type_of_a_deep_chain() {
     const DEPTH: usize = 30_000;

@@ -42,8 +42,8 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The oracle may cache all answers of up to 512 tags; of more tags, it caches only the last ones.
-/// With `--cfg tbaa_self_check` each answer is compared with the definition's.
+/// The oracle may cache the answers for all pairs of at most 512 tags. For more tags, it caches the
+/// latest answers.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
     // Adds a union of a new struct and a `float` that all unions share.
@@ -82,8 +82,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
     }
 }
 
-/// Answers are cached by tag and size together. With `--cfg tbaa_self_check` each answer is
-/// compared with the definition's.
+/// Answers are cached by tag and size together.
 #[test]
 fn accesses_of_any_size_are_told_apart() {
     let (mut u, root, [int]) = universe::Universe::of_scalars(true, 4, ["int"]);

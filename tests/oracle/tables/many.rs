@@ -45,8 +45,7 @@ fn threads_ask_at_once() {
     });
 }
 
-/// Arrays in unions in structs, nested deep: some types contain more elements than tables list.
-/// `--cfg tbaa_self_check` compares each answer with the definition's.
+/// Deeply nested arrays, unions and structs: some types contain more elements than the tables list.
 #[test]
 fn unions_of_arrays() {
     for rules in crate::UNION_RULES {

@@ -81,8 +81,7 @@ fn most_generic_tags() {
     }
 }
 
-/// An access to all of a type aliases every access to that type, even if the type has no bytes, in
-/// every kind of query, and whatever else is in the base type.
+/// An access to all of a type aliases every access to that type, even if the type has no bytes.
 #[test]
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;
@@ -112,7 +111,7 @@ fn a_whole_access_of_no_bytes_covers() {
         assert!(compared.no > 0, "{compared:?}");
         for rules in UNION_RULES {
             let oracle = Oracle::new(&graph, rules);
-            // `tags[1]` is all of `empty`; these access it as the first and as the fourth member.
+            // `tags[1]` is all of `empty`. These tags access the first and fourth member of `S`.
             for member in [tags[6], tags[7], tags[15]] {
                 assert!(oracle.may_alias(tags[1], member), "{rules}, {far}");
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
@@ -145,9 +144,8 @@ fn a_read_of_one_member_and_a_write_of_another() {
     }
 }
 
-/// A vectorised access through the tag of its first element, with a size of its own. The old format
-/// does not record an element's size, so the access may begin at any byte of the first field, which
-/// has 8.
+/// A vectorised access has the tag of its first element, but a larger size. The old format does not
+/// record an element's size, so the access may begin at any of the first field's 8 bytes.
 #[test]
 fn widened_accesses_reach_the_next_field() {
     for sized in [true, false] {
@@ -216,8 +214,8 @@ fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     }
 }
 
-/// After a read with an immutable tag, nothing writes its memory. A write before that read
-/// initialised the memory.
+/// After a read with an immutable tag, nothing writes the memory that was read. A write before that
+/// read initialised the memory.
 #[test]
 fn a_promise_ends_dependences_on_what_was_read() {
     let mut graph = Graph::new();

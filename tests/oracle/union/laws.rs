@@ -1,5 +1,4 @@
-//! Laws of the rules, on random universes (types and tags). If no fields overlap and no access is
-//! to an aggregate, all rules agree.
+//! Laws of the rules, on random universes (types and tags).
 
 use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
@@ -40,7 +39,7 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
             let whole = graph.insert_tag(whole).unwrap();
             for oracle in AliasRule::ALL.map(|rules| Oracle::new(&graph, rules)) {
                 for &tag in &tags {
-                    // Follows parents from the access type; old aggregates have no parent.
+                    // Follows the parents of scalars up from the access type.
                     let mut up = graph.tag(tag).unwrap().access;
                     while up != ty && graph.ty(up).kind() == TypeKind::Scalar {
                         up = graph.ty(up).parent().unwrap();
@@ -95,7 +94,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
             for &a in old {
                 for &b in old {
                     match Oracle::new(&graph, rules).most_generic_as_written(a, b) {
-                        // `size` is as written: 0 is an unknown size, also as `Bytes(0)`.
+                        // `size` is the number to write: 0 stands for an unknown size.
                         Some((tag, size)) => {
                             let both = graph
                                 .insert_tag(Tag { size: size.map(Size::Bytes), ..tag })
@@ -206,7 +205,7 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     }
     let tag_at = |&offset| universe::Tag { offset, ..*tag };
     let mut tags: Vec<_> = denoted.iter().map(tag_at).collect();
-    // Bytes after the end of the base type do not count, unless all elements extend past it.
+    // Unless all tags extend past the end of the base type, they are cut off at that end.
     let known = !matches!(tag.size, 0 | u64::MAX);
     let leaves = |tag: &universe::Tag| known && tag.offset.saturating_add(tag.size) > end;
     if tags.iter().any(|tag| !leaves(tag)) {

@@ -30,8 +30,8 @@ fn nesting_a_thousand_deep() {
     assert_eq!(clauses(&world, deep_int, bare), [Clause::Overlap, Clause::Parted]);
 }
 
-/// If many members have one offset, the search visits only members that may lead to the access, or
-/// else it would reach its limit. The clauses are checked for 10,000 members only.
+/// The search visits only members that may lead to the access. If it visited all members, it would
+/// reach its limit.
 #[test]
 fn many_members_at_one_offset() {
     for (sized, count) in [(true, 10_000), (false, 10_000), (false, 60_000)] {
@@ -140,7 +140,7 @@ fn types_that_contain_themselves() {
 #[test]
 fn a_chain_of_a_hundred_thousand_types() {
     let (mut u, root, [int, float]) = Universe::of_scalars(false, 0, ["int", "float"]);
-    // Each field begins at the end of the previous struct in one chain, and inside it in the other.
+    // A `float` in `top` follows the inner struct. In `crooked`, it begins inside the inner struct.
     let (mut top, mut crooked) = (int, int);
     for depth in 0..100_000 {
         top = u.aggregate(&format!("S{depth}"), root, 0, &[(top, 0, 0), (float, 4 * depth + 4, 0)]);

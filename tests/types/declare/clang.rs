@@ -19,7 +19,7 @@ const TARGETS: [(&str, &str); 6] = [
     ("wasm32", "wasm32-unknown-unknown"),
 ];
 
-/// Returns clang's output for C text, or `None` without clang 22.
+/// Returns the LLVM assembly that clang makes from a source text; `None` without clang 22.
 fn clang(triple: &str, name: &str, c: &str, options: &[&str]) -> Option<String> {
     let llvm = Llvm::get()?;
     let file = scratch(&format!("declare/{name}-{triple}.c"), c.as_bytes());
@@ -52,7 +52,7 @@ fn presets_have_clangs_data_layouts() {
         assert_eq!(Target::by_name(name).unwrap().data_layout(), &layout, "{name}");
         assert_eq!(Target::by_name(name), Target::by_name(triple));
     }
-    // Other triples of the same targets, and one whose pointers have 4 bytes.
+    // Other triples of the same targets, and an x86-64 triple that has no preset.
     for (triple, preset) in [
         ("aarch64-apple-darwin", "apple"),
         ("arm64-unknown-linux-gnu", "aarch64"),

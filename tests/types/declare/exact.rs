@@ -35,8 +35,7 @@ fn rule_union_on_policy_rfc_is_exact() {
     assert!(compared.no > compared.pairs / 4 && compared.naive > compared.pairs / 8);
 }
 
-/// Accesses to members of one record may alias if they share a byte. An access to a bit-field
-/// covers all of its memory location.
+/// Accesses to members of one record may alias if they share a byte.
 #[test]
 fn accesses_to_one_byte_may_alias() {
     let mut shared = 0;

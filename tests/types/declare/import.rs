@@ -98,7 +98,7 @@ fn dumps_are_read_as_written_down() {
     });
 }
 
-/// Nested literal structs, each with two of the previous one, are declared once each.
+/// A literal struct that occurs many times in a type is declared once.
 #[test]
 fn doubling_literals_are_declared_once() {
     let mut text = String::from("{ i8 }");

@@ -15,7 +15,7 @@ fn c() -> Declarations {
 }
 
 /// Layouts that are impossible, or that C rejects, are refused. `tests/fixtures/specs/bad.txt` has
-/// most. The nested records and large offsets here cannot be in a spec.
+/// more of them.
 #[test]
 fn explicit_layouts_are_checked() {
     let at = |name: &str, ty: &str, at| Member::new(name, ty).at(at);
@@ -59,7 +59,7 @@ fn explicit_layouts_are_checked() {
     assert_eq!(bits, Some(BitRange { first: 5, width: 9 }));
 }
 
-/// The members of a generated struct have their declared offsets in its LLVM type.
+/// In the LLVM type of a generated struct, members other than bit-fields have declared offsets.
 #[test]
 fn llvm_types_have_the_declared_layout() {
     let mut structs = 0;
@@ -98,7 +98,7 @@ fn llvm_types_are_those_of_clang() {
     for name in ["S", "P"] {
         llvm.ty(types.named(name).unwrap()).unwrap();
     }
-    // The types that clang 22 makes for these on x86-64, in another order.
+    // Clang 22 makes these types for `S` and `P` on x86-64, but in another order.
     let clang = "%union.U = type { double, [8 x i8] }\n\
                  %struct.Pair = type { i8, i32 }\n\
                  %struct.S = type { %union.U, i8, [2 x %struct.Pair], <4 x float>, \

@@ -1,4 +1,4 @@
-//! Types of Rust, declared once. The tests of `derive` compare their layouts with a spec's.
+//! Declarations of Rust types.
 
 use std::mem::{offset_of, size_of};
 
@@ -79,7 +79,7 @@ fn a_type_that_failed_is_tried_again() {
         let error = declare(&mut types, "Key").unwrap_err();
         assert!(matches!(error, DeclareError::UnknownType { .. }), "{error}");
     }
-    // The members are known, but one has no size.
+    // The type of member `key` is known, but has no size.
     types.ty("struct Key").unwrap();
     for _ in 0..2 {
         let error = declare(&mut types, "struct Key").unwrap_err();

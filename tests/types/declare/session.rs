@@ -138,7 +138,7 @@ fn errors_name_the_types() {
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }
 
-/// An access may alias all that a smaller one may. Size 0 is unknown, like `u64::MAX`, the largest.
+/// A larger access to a path may alias all that a smaller one may. Size 0 means `u64::MAX`.
 #[test]
 fn sizes_are_monotone() {
     let types = || tbaa_tests::declared(include_str!("../../fixtures/types/monotone.ron"));
@@ -146,7 +146,7 @@ fn sizes_are_monotone() {
     let sizes = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64, 1 << 40, u64::MAX];
     for policy in POLICIES {
         for rules in AliasRule::ALL {
-            // Rule `llvm` ignores sizes, so it does not apply to tags of policy `rfc`.
+            // Rule `llvm` misreads tags of policy `rfc`.
             if policy == Policy::Rfc && rules == AliasRule::Llvm {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Calls the functions of the C interface in an order that input bytes choose.
+//! Calls functions of the C interface in an order that input bytes choose.
 //!
 //! The functions are declared as a C program sees them. The calls keep the header's contract:
 //! pointers are NULL or valid, and nothing is used after it is freed. Numbers, names and order are

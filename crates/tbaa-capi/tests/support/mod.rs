@@ -12,14 +12,13 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns whether a missing tool is a failure. It is one if `TBAA_LLVM=require`, as in
-/// `tests/run.sh`, which installs all tools.
+/// Returns whether a missing tool is a failure, as in `tests/run.sh`, which installs all tools.
 fn tools_are_required() -> bool {
     std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require")
 }
 
-/// Returns `Some` if all tools can be run. Otherwise it prints a missing tool and returns `None`;
-/// it panics if tools are required.
+/// Returns `Some` if all tools can be run. If one is missing, panics if tools are required;
+/// otherwise prints the tool's name and returns `None`.
 pub(crate) fn have(tools: &[&str]) -> Option<()> {
     let is_missing = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(missing) = tools.iter().find(is_missing) else { return Some(()) };
@@ -64,7 +63,7 @@ fn pkg_config_path() -> PathBuf {
 
 const STRICT: [&str; 6] = ["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
-/// Compiles a program against the installed library, with all warnings as errors. Returns its path.
+/// Compiles a program against the installed library, with all warnings as errors.
 pub(crate) fn compile<S: AsRef<OsStr>>(
     compiler: &str,
     source: &Path,

@@ -1,5 +1,5 @@
-//! Reads a function for the analysis of blocked loads, which LLVM must keep because of a store or
-//! call: its control flow, its pointers, and its events (instructions that may touch memory).
+//! Reads a function's control flow, pointers and events (instructions that may touch memory), to
+//! find the loads that LLVM must keep because of a store or call.
 
 use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
@@ -11,7 +11,7 @@ use tbaa_types::Type;
 
 use super::ways::{Marks, Point};
 
-/// The largest number of events that are examined in a loop. Nothing is moved out of larger loops.
+/// The largest number of events in a loop. The events of larger loops are not examined.
 const FAR: usize = 4096;
 
 /// An instruction that may read or write memory.
@@ -19,7 +19,7 @@ const FAR: usize = 4096;
 pub enum Event {
     /// An access: its index in the module's instructions.
     Access(usize),
-    /// A call or fence without an access: its index in the function's instructions.
+    /// Any other call or fence: its index in the function's instructions.
     Other(usize),
 }
 
@@ -33,8 +33,7 @@ impl Event {
     }
 }
 
-/// Identifies what an access reads or writes: an address and type, or a call and its arguments. Two
-/// accesses with equal keys touch the same bytes.
+/// Identifies what an event reads or writes: an address and type, or a callee and its arguments.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {
     Place(Address, Option<Type>),
@@ -48,14 +47,14 @@ pub struct Body<'t> {
     pub function: Rc<Function<'t>>,
     /// The control flow; `None` if the function has no block.
     pub flow: Option<Flow>,
-    /// The function's pointers. Loads that are shown to have the same value count as one pointer.
+    /// The function's pointers.
     pub pointers: Pointers<'t>,
     /// The events of each block.
     pub events: Vec<Vec<Event>>,
-    /// For each block, the positions in `events` of events after which execution may not continue.
+    /// For each block, the indices of its events after which execution may not continue.
     ends: Vec<Vec<usize>>,
-    /// For each loop, the last block that every iteration runs. It dominates all blocks that branch
-    /// to the header or out of the loop.
+    /// For each loop, the last block that every iteration runs: the nearest common dominator of the
+    /// blocks that branch to the header or out of the loop.
     turns: Vec<usize>,
     /// The calls that [`Body::is_reader`] accepts, as indices in the instructions of `function`.
     readers: HashSet<usize>,
@@ -91,14 +90,14 @@ impl<'t> Body<'t> {
         body
     }
 
-    /// Returns the bytes from the start of the text to a block's first instruction after its phis.
+    /// Returns the byte offset in the text of a block's first instruction after its phis.
     pub fn first_offset(&self, block: usize) -> Option<usize> {
         let instructions = self.function.blocks[block].instructions.iter();
         let mut instructions = instructions.map(|&at| &self.function.instructions[at]);
         Some(instructions.find(|inst| inst.opcode != Opcode::Phi)?.span.start)
     }
 
-    /// Returns the bytes from the start of the text to the instruction that ends a block.
+    /// Returns the byte offset in the text of the instruction that ends a block.
     pub fn last_offset(&self, block: usize) -> Option<usize> {
         let last = self.function.blocks[block].instructions.last()?;
         Some(self.function.instructions[*last].span.start)
@@ -150,13 +149,13 @@ impl<'t> Body<'t> {
         self.readers.len()
     }
 
-    /// Returns whether an event is a call that always returns a result, reads, and writes nothing.
+    /// Returns whether an event is one of the calls that [`Body::readers`] counts.
     pub fn is_reader(&self, event: Event) -> bool {
         self.at(event).is_some_and(|at| self.readers.contains(&at))
     }
 
-    /// Returns a call's effects on memory that may be loaded later; `None` if the instruction at
-    /// `at` is no call.
+    /// Returns a call's effects on memory that loads may read; `None` if the instruction at `at` is
+    /// no call.
     pub(super) fn effects_of(&self, at: usize) -> Option<MemoryEffects> {
         let call = self.function.call(&self.function.instructions[at]);
         call.map(|call| self.effects.on_loads(&call))
@@ -199,8 +198,8 @@ impl<'t> Body<'t> {
         Some((self.function.pointer(inst)?, bytes))
     }
 
-    /// Returns the key of a load, store or reading call ([`Body::is_reader`]) that is not volatile
-    /// or atomic; `None` for all other events.
+    /// Returns the key of a load or store that is neither volatile nor atomic, or of a call by name
+    /// that [`Body::is_reader`] accepts; `None` for other events.
     pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
@@ -228,7 +227,7 @@ impl<'t> Body<'t> {
         }
     }
 
-    /// Returns the events of a loop; `None` if there are more than 4,096.
+    /// Returns the events of a loop; `None` if there are more than `FAR`.
     pub fn events_of(&self, flow: &Flow, around: &Loop) -> Option<Vec<Event>> {
         let blocks = flow.blocks_of(around).iter();
         let events = blocks.flat_map(|&block| &self.events[block]).take(FAR + 1).copied();
@@ -272,14 +271,13 @@ impl<'t> Body<'t> {
         ends.map(move |&at| self.events[block][at])
     }
 
-    /// Returns whether `base`, the base of an address, is a local variable in memory.
     pub(super) fn is_local_variable(&self, base: Value) -> bool {
         self.pointers.object(base) == Object::Local
     }
 
     /// Returns whether an event may give a local variable new contents: the variable's lifetime
-    /// begins or ends, or its address is passed to a function that may write through it. If a C++
-    /// function has any parameter that points or refers to `const`, it is assumed only to read.
+    /// begins or ends, or its address is passed to a function that may write through it. A C++
+    /// function with a pointer or reference to `const` in its mangled name counts as reading only.
     pub(super) fn renews(&self, event: Event, variable: Value) -> bool {
         let Some(at) = self.at(event) else { return false };
         let inst = &self.function.instructions[at];

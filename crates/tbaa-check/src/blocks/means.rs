@@ -1,12 +1,12 @@
 //! Finds facts for the advice on a load that LLVM must keep because of a store or call. Such a
-//! store or call is the blocker of the load.
+//! store or call is a blocker of the load.
 
 use tbaa_ir::{Inst, Object, Value};
 
 use super::{Blocker, Body, Cause, Event, Judge};
 use crate::char_origin::{is_char, is_wider_char};
 
-/// Returns whether a C math function may set errno. With `-fno-math-errno` it does not.
+/// Returns whether `name` is a C math function that may set errno without `-fno-math-errno`.
 pub fn sets_errno(name: &[u8]) -> bool {
     const NAMES: &str = "acos acosh asin atan2 atanh cos cosh erfc exp exp10 exp2 expm1 fdim fma \
                          fmod hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb \
@@ -18,8 +18,8 @@ pub fn sets_errno(name: &[u8]) -> bool {
 }
 
 impl Body<'_> {
-    /// Returns whether the function of a call may be pure: the call has a result, passes no pointer
-    /// that may be written through, and has no attribute `noalias` (such as for new memory).
+    /// Returns whether a call may be to a pure function: it has a result that is not `noalias`, and
+    /// passes no pointer that may be written through.
     pub fn may_be_pure(&self, inst: &Inst) -> bool {
         let function = &*self.function;
         let Some(call) = function.call(inst) else { return false };
@@ -38,8 +38,7 @@ impl Body<'_> {
 }
 
 impl Judge<'_> {
-    /// Returns whether an access loads or stores a C++ object's pointer to its virtual function
-    /// table, or is based on a pointer that was loaded from there.
+    /// Returns whether an access is to a C++ object's vtable pointer, or through a loaded one.
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
         let is_vtable = |index: usize| {
@@ -52,8 +51,8 @@ impl Judge<'_> {
         [load.access(), from].into_iter().flatten().any(is_vtable)
     }
 
-    /// Returns whether the cause is [`Cause::Covers`], and the blocker or its load is tagged `char`
-    /// and is not a load or store of a type wider than a byte (or than a vector of bytes).
+    /// Returns whether the cause is [`Cause::Covers`], and the load or its blocker is tagged `char`
+    /// and not accepted by [`is_wider_char`].
     pub fn is_byte(&self, blocker: &Blocker) -> bool {
         let is_byte = |index: usize| {
             let index = &self.module.instructions()[index];
@@ -64,16 +63,14 @@ impl Judge<'_> {
         blocker.cause == Cause::Covers && both.any(is_byte)
     }
 
-    /// Returns each parameter that would separate a blocker from its load if it were declared
-    /// `restrict`. Clang uses `restrict` only on parameters of functions, and only for accesses
-    /// through the parameter itself.
+    /// Returns the parameters each of which, if `restrict`, separates a blocker from its load.
     pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
         let pointers = &body.pointers;
         let of = |event: Event| event.access().and_then(|access| body.pointer(access));
         let Some(pointer) = of(blocker.load) else { return Vec::new() };
         let read = pointers.based_on(pointer);
         let write = of(blocker.event).map(|of| pointers.based_on(of));
-        // A call's pointers are unknown. So `restrict` must put the load's memory out of its reach.
+        // If the blocker is a call, `restrict` must put the load's memory out of the call's reach.
         let is_hidden = match blocker.event {
             Event::Access(_) => false,
             Event::Other(at) => {

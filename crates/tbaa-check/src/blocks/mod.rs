@@ -1,15 +1,16 @@
 //! Finds redundant and loop-invariant loads that LLVM keeps, and the stores and calls that prevent
 //! their removal.
 //!
-//! A load is redundant if an earlier access provides its value on every path to it. It is
-//! loop-invariant if it runs in every iteration, through a pointer that the loop does not change.
-//! It must stay if an event in between may change the loaded value, on even one path. A load in a
-//! loop must also stay after a call that may not return, unless its pointer is dereferenceable
-//! anyway. A call that returns what it reads is treated as a load.
+//! A load is redundant if earlier accesses provide its value on all paths to it. A load is
+//! loop-invariant if the loop does not change the pointer, and the load runs in every iteration or
+//! its bytes are known to be dereferenceable. LLVM must keep such a load if a store or call on a
+//! path in between may change the value. In a loop, LLVM must also keep a load after a call that
+//! may not return, unless the loaded bytes are known to be dereferenceable. A call that
+//! [`Body::is_reader`] accepts is treated as a load.
 //!
-//! Each such event is a [`Blocker`], and its [`Cause`] says whether a tag could rule it out.
-//! [`Judge`] uses what LLVM uses: control flow, pointers, attributes of calls, and tags by rule
-//! `llvm`. LLVM's alias analysis does not read `!tbaa.struct`, so `Judge` does not either.
+//! What makes LLVM keep a load is a [`Blocker`], and its [`Cause`] says whether a tag could help.
+//! [`Judge`] finds blockers by control flow, pointers, attributes of calls, and tags by rule
+//! `llvm`, as LLVM does. LLVM's alias analysis does not read `!tbaa.struct`; nor does `Judge`.
 //!
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
@@ -43,7 +44,7 @@ use ways::{Point, Way, back, partly_back};
 /// The optimisation that a load, store or loop would allow if nothing blocked it.
 pub enum Wanted {
     /// Reuse the value that an earlier access loaded or stored. The list holds the last such access
-    /// on each path.
+    /// on each path, except the load itself.
     Reuse(Vec<Event>),
     /// Load once, before the loop with this header block.
     Hoist(usize),
@@ -84,10 +85,10 @@ pub struct Vectorise {
     pub has_fixed: bool,
 }
 
-/// The reason why a store or call may change the loaded value.
+/// The reason why an event blocks an optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
-    /// The store has no tag.
+    /// The blocking access has no tag, or may change what a tagged call reads.
     NoTag,
     /// The load has no tag.
     LoadNoTag,
@@ -98,9 +99,9 @@ pub enum Cause {
     Covers,
     /// Rule union answers NoAlias, and rule llvm MayAlias.
     RuleLlvm,
-    /// By their types, both may access the same object.
+    /// By their types, the load and the store may access the same object.
     SameType,
-    /// The store writes loaded bytes, as the addresses alone show.
+    /// The addresses show that the store writes loaded bytes.
     SamePlace,
     /// The store writes to exactly the loaded address, but does not block. LLVM holds the value in
     /// a register through the loop if nothing else prevents this.
@@ -108,14 +109,14 @@ pub enum Cause {
     Register,
     /// An atomic access, or a fence: types do not matter.
     Order,
-    /// A call that may write the loaded memory, or access that of a store in [`Wanted::Sink`].
+    /// A call that may write the loaded memory, or access the stored memory ([`Wanted::Sink`]).
     Call,
     /// A call that may write `errno`.
     Errno,
-    /// A call that may not return, or may unwind. So instructions that follow it in a loop do not
-    /// run in every iteration. LLVM treats a volatile store the same way.
+    /// A call that may not return, or may unwind, so that the instructions after it may not run.
+    /// LLVM treats a volatile store the same way.
     NoReturn {
-        /// The call may also change the loaded value.
+        /// True if the event would block even if execution always continued after it.
         writes: bool,
     },
 }
@@ -144,25 +145,25 @@ impl Cause {
         !matches!(self, SamePlace | Register | Order | Call | Errno | NoReturn { .. })
     }
 
-    /// Returns whether a tag could remove each blocker of a list that is not [`Cause::Register`].
+    /// Returns whether tags could remove all blockers, those with [`Cause::Register`] excepted.
     pub fn are_of_types(blockers: &[Blocker]) -> bool {
         let mut causes = blockers.iter().map(|blocker| blocker.cause);
         causes.all(|cause| cause.is_of_types() || cause == Cause::Register)
     }
 }
 
-/// A store or call that may change the loaded value.
+/// An event that prevents the optimisation of a load, store or loop.
 #[derive(Clone, Copy)]
 pub struct Blocker {
-    /// The store or call.
+    /// The event that blocks.
     pub event: Event,
     /// The reason why the event blocks.
     pub cause: Cause,
-    /// The load that the event may change: [`Blocked::load`], or the load that gave it its pointer.
+    /// The access that the event blocks: [`Blocked::load`], or a load that its pointer comes from.
     pub load: Event,
 }
 
-/// A load that LLVM could remove or hoist, or a store that it could sink, with all blockers.
+/// A load, store or loop that LLVM could optimise, with the blockers.
 pub struct Blocked {
     /// The load, or a call that reads; the store for [`Wanted::Sink`]; for a loop, one of its
     /// accesses.
@@ -171,7 +172,7 @@ pub struct Blocked {
     pub wanted: Wanted,
     /// The blockers; empty if LLVM can already perform the optimisation `wanted`.
     pub blockers: Vec<Blocker>,
-    /// The number of loops around the load or store.
+    /// The number of loops around `load`.
     pub depth: usize,
 }
 
@@ -194,7 +195,8 @@ pub struct Judged<'t> {
     pub loads: Vec<Blocked>,
 }
 
-/// The most rounds of search. Each finds loads through pointers that earlier rounds found equal.
+/// The largest number of rounds in the search for loads. A round finds loads through pointers that
+/// earlier rounds found equal.
 const ROUNDS: usize = 4;
 
 /// Analyses the functions of one module: finds their blocked loads and stores.
@@ -241,7 +243,7 @@ impl<'a> Judge<'a> {
         self.instruction(event.access()?).tag
     }
 
-    /// Returns whether an event is a load, or a call that returns what it reads.
+    /// Returns whether an event is a load, or a call that [`Body::is_reader`] accepts.
     pub fn is_load(&self, body: &Body<'a>, event: Event) -> bool {
         let is_load = |index: usize| self.instruction(index).opcode == Opcode::Load;
         event.access().is_some_and(is_load) || body.is_reader(event)
@@ -252,12 +254,9 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
-    /// Analyses every load that is neither volatile nor atomic, in file order. Loads that could not
-    /// be reused or hoisted even without stores are left out. Loads without blockers are included.
-    /// Also adds the stores that [`Judge::stores`] finds.
-    ///
-    /// If a pointer is itself loaded again, the blockers of that load also block the loads through
-    /// the pointer.
+    /// Finds the loads that LLVM could optimise if nothing blocked them, even if nothing does, and
+    /// the stores of [`Judge::stores`]. The blockers of a load of a pointer also block, from the
+    /// next round on, the loads through the pointer.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         let Some(flow) = body.flow.take() else { return Vec::new() };
         // Keyed by the load's instruction index in the function.
@@ -283,8 +282,8 @@ impl<'a> Judge<'a> {
         found.into_values().collect()
     }
 
-    /// Returns whether a load may run wherever its pointer is defined, because its bytes are
-    /// dereferenceable in the whole function. LLVM: `isDereferenceableAndAlignedPointer`.
+    /// Returns whether the bytes of a load are dereferenceable in the whole function.
+    /// LLVM: `isDereferenceableAndAlignedPointer`.
     fn is_dereferenceable(&self, body: &Body<'a>, load: Event) -> bool {
         let Some((pointer, Some(bytes))) = load.access().and_then(|access| body.place(access))
         else {
@@ -308,8 +307,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Adds the stores that LLVM could sink out of a loop if tags separated the blockers, and if
-    /// calls that do not write the memory always returned. A store is left out if a load from its
-    /// address is blocked in the loop: what lets LLVM hoist the load also lets it sink the store.
+    /// calls that do not access the stored memory always returned. Leaves out a store if a load
+    /// from its address is blocked in the loop.
     fn stores(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         let mut added = Vec::new();
         for (block, events) in body.events.iter().enumerate() {
@@ -363,9 +362,9 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Returns whether two accesses may overlap in different iterations of a loop even if tags
-    /// separated their types. They are based on the same pointer, and are not known to access
-    /// different bytes at it. Also true if the pointer of either is unknown.
+    /// Returns whether two accesses may overlap in a loop even if tags separated their types: both
+    /// are based on the same pointer, and are not known to access different bytes in all
+    /// iterations. Also true if one of the pointers is unknown.
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
@@ -390,7 +389,7 @@ impl<'a> Judge<'a> {
 
     /// Adds the loads that earlier rounds did not find.
     fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
-        // Each access gets a number; equal accesses have equal numbers.
+        // Events with equal keys get equal numbers; an event without a key gets none.
         let mut numbers: HashMap<Key<'a>, usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
@@ -534,7 +533,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the blockers among events: those that may change what is loaded, or read or change
-    /// what is stored. In a loop, an access to exactly the same address is [`Cause::Register`].
+    /// what is stored. With `in_loop`, an access with the key of `load` is [`Cause::Register`].
     fn blockers(
         &self,
         body: &Body<'a>,
@@ -549,7 +548,7 @@ impl<'a> Judge<'a> {
             let cause = match event {
                 Event::Access(other) => match self.cause(body, load, other)? {
                     Cause::SamePlace if in_loop && is_equal(body, load, event) => Cause::Register,
-                    // The store writes back the loaded value, so overlapping bytes do not change.
+                    // The store writes back the loaded value.
                     _ if self.is_stored_back(body, load, other) => return None,
                     cause => cause,
                 },
@@ -562,15 +561,14 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Returns whether a store writes back the value of a load: the bytes that both touch do not
-    /// change.
+    /// Returns whether a store writes the value of a load.
     fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
         let stored = body.inst(Event::Access(store)).and_then(|inst| body.function.stored(inst));
         self.is_load(body, load) && plain && stored.is_some() && stored == value(body, load)
     }
 
-    /// Sorts blockers in file order and removes duplicates.
+    /// Sorts blockers in file order, and keeps one blocker for each event.
     fn sort(&self, body: &Body<'a>, blockers: &mut Vec<Blocker>) {
         blockers.sort_by_key(|blocker| self.offset(body, blocker.event));
         blockers.dedup_by_key(|blocker| self.offset(body, blocker.event));
@@ -625,7 +623,7 @@ impl<'a> Judge<'a> {
         (!apart).then_some(cause)
     }
 
-    /// Returns why an access may change what `load` reads or touch what it stores, or `None`.
+    /// Returns why the access `other` may block `load`, a load or store; `None` if it cannot.
     fn cause(&self, body: &Body<'a>, load: Event, other: usize) -> Option<Cause> {
         let write = self.instruction(other);
         if write.atomic {
@@ -686,8 +684,8 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     a.is_some() && a == b
 }
 
-/// Returns whether a pointer of `load` points into a local variable that an event of a loop renews:
-/// the variable's lifetime begins or ends, or a call may write to it.
+/// Returns whether a pointer of `load` points into a local variable that one of `events` renews
+/// ([`Body::renews`]).
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
     let mut bases = bases.filter(|&base| body.is_local_variable(base));

@@ -49,8 +49,8 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the source lines of the script that may be the location `at`. There may be several,
-    /// because perf prints only the last component of a path by default.
+    /// Returns the source lines of the script that may be the location `at`: the path in the script
+    /// ends with the path of `at`, or the reverse.
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();

@@ -28,8 +28,8 @@ pub struct Figures {
     pub asked: usize,
     /// The loads of `asked` that LLVM removes or hoists if scopes separate the blamed accesses.
     pub gone: usize,
-    /// A second selection of loads that the passes keep, in `blamed` or not. LLVM was asked about
-    /// them with scopes that separate each load from all accesses to other addresses.
+    /// The loads of a second selection, about which LLVM was asked with scopes that separate each
+    /// load from all accesses to other addresses.
     pub tried: usize,
     /// The loads of `tried` that LLVM removes or hoists with these scopes.
     pub gone_of_tried: usize,
@@ -94,7 +94,7 @@ impl Sample {
         let trials: Vec<Trial> = open.map(|(load, it)| of_blamed(load, it)).collect();
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|trial| trial.load).zip(answers));
-        // If scopes say that a call does not write a variable, LLVM takes its value for undefined.
+        // If scopes say that no call writes a variable, LLVM takes the variable for undefined.
         let is_filled = |load: &usize| {
             let body = &by_load[load].body;
             is_renewed(body, &body.events.concat(), Event::Access(*load))
@@ -148,8 +148,8 @@ fn is_plain_load(judge: &Judge<'_>, load: usize) -> bool {
     it.opcode == Opcode::Load && !it.volatile && !it.atomic
 }
 
-/// Returns a trial with two groups: the load with the loads in its `blockers`, and the blocking
-/// events, except events with [`Cause::Register`].
+/// Returns a trial with two groups: the load, the loads of its blockers and all loads from the same
+/// addresses; and the other blocking events. Blockers with [`Cause::Register`] are left out.
 fn of_blamed(load: usize, (function, blocked): (&Judged<'_>, &Blocked)) -> Trial {
     let blamed = blocked.blockers.iter().filter(|blocker| blocker.cause != Cause::Register);
     let loads = blamed.clone().map(|blamed| blamed.load).chain([blocked.load]);

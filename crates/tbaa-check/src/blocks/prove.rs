@@ -32,7 +32,7 @@ pub(super) fn read(text: &[u8]) -> Result<Module<'_>, AskError> {
 pub enum Outcome {
     /// The load stays in its block, with and without the scopes.
     Kept,
-    /// The load moves to another block, the same with and without the scopes.
+    /// The load moves to another block, and without the scopes to that block too.
     Moved,
     /// The load is in another block than without the scopes, but not in fewer loops.
     Elsewhere,
@@ -153,15 +153,15 @@ fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskErro
 /// A block that contains a load: the number of loops around the block, and the block's label.
 type Place = (usize, String);
 
-/// The blocks of loads, by function and by the name of the loaded value. If LLVM moves a load to
-/// some of the paths only, it appends `.pre` to the name.
+/// The blocks of loads, by function and by the name of the loaded value. If LLVM moves a load into
+/// a predecessor, it appends `.pre` to the name.
 ///
 /// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 
 impl Places {
-    /// Finds the loads of the functions whose names are `wanted`. Drops a suffix `.pre` from a name
-    /// that is not in `written`, the loads of the module before LLVM optimised it.
+    /// Finds the loads of the functions whose names are `wanted`. `written` holds the loads of the
+    /// module before LLVM optimised it; a name that it lacks is cut at `.pre`.
     fn of(
         text: &[u8],
         wanted: &HashSet<&[u8]>,

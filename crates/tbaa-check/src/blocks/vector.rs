@@ -1,10 +1,10 @@
 //! Finds loops that LLVM does not vectorise, or only with a check at run time, because the types of
 //! two accesses allow an overlap.
 //!
-//! This module asks LLVM. Accesses that may overlap by their pointers alone are one group: no type
-//! can separate them. In a first run of LLVM, each group has an alias scope of its own, so no two
-//! groups overlap. If LLVM then vectorises more of the loop, further runs let one pair of groups
-//! share a scope. If LLVM vectorises less with a shared scope, that pair blocks the loop.
+//! Accesses that may overlap by their pointers alone are one group: no type can separate them. In
+//! one run of LLVM, each group has an alias scope of its own, so no two groups overlap. If LLVM
+//! then vectorises the loop better ([`Vectors`]), each further run lets one pair of groups share a
+//! scope. If LLVM vectorises the loop worse with a shared scope, that pair blocks the loop.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,8 +17,7 @@ use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wa
 /// The largest number of pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
 
-/// An innermost loop with two groups of accesses that may overlap because their types do not
-/// separate them.
+/// An innermost loop with groups of accesses that types do not separate.
 struct Candidate<'f, 't> {
     /// The index of the loop's function in the list of analysed functions.
     function: usize,
@@ -28,7 +27,7 @@ struct Candidate<'f, 't> {
     name: (&'t [u8], &'t [u8]),
     /// Groups of accesses, as indices into the module's instructions.
     groups: Vec<Vec<usize>>,
-    /// Pairs of indices into `groups`, with two accesses, one of each group, that may overlap.
+    /// Pairs of groups (indices), each with a blocker: an access of one group and one of the other.
     pairs: Vec<(usize, usize, Blocker)>,
 }
 
@@ -49,9 +48,10 @@ impl Candidate<'_, '_> {
     }
 }
 
-/// Finds loops that LLVM would vectorise better if types separated more accesses. Returns a loop's
-/// blocking pairs, grouped by a common access, with the index of the function in `functions`.
-/// Leaves out groups in which `is_wanted` accepts no access. Asks LLVM about at most `limit` loops.
+/// Finds loops that LLVM would vectorise better if types separated more accesses. Each result holds
+/// the index of a function in `functions`, and blocking pairs of one loop with an access in common.
+/// Leaves out a result if `is_wanted` accepts none of its accesses. Asks LLVM about at most `limit`
+/// loops.
 ///
 /// # Errors
 ///
@@ -129,8 +129,8 @@ pub fn loops<'a>(
     Ok(found)
 }
 
-/// Groups pairs of accesses by a common access: first the pairs of the access that is in the most
-/// pairs, then in the same way the pairs that remain. So few changes of accesses resolve all pairs.
+/// Sorts pairs of accesses into lists, each by a common access. Repeatedly takes the access that is
+/// in the most remaining pairs, and makes a list of these pairs.
 fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
     let both = |pair: &Blocker| [pair.load, pair.event];
     let mut found: BTreeMap<Event, Vec<Blocker>> = BTreeMap::new();
@@ -189,7 +189,7 @@ fn candidates<'f, 'a>(
 }
 
 /// The result for each loop in LLVM's output. The key is the function and the label of the loop's
-/// header. A loop that LLVM did not vectorise is [`Vectors::Scalar`].
+/// header. Other blocks have entries too, without a meaning.
 ///
 /// LLVM: the names of blocks in `InnerLoopVectorizer`.
 struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);

@@ -3,12 +3,12 @@
 use super::body::{Body, Event};
 use tbaa_ir::Flow;
 
-/// The largest total of events and blocks in a backward search. Optimisers give up sooner.
-/// LLVM: `memdep-block-scan-limit`, `memdep-block-number-limit`.
+/// The largest total of events and blocks in a backward search. LLVM has such limits:
+/// `memdep-block-scan-limit`, `memdep-block-number-limit`.
 const FAR: usize = 512;
 
-/// The blocks that a search has visited: those whose number in `of` is `walk`, the number of the
-/// current search. A new search increases `walk`, so it need not clear `of`.
+/// The blocks that the current search has visited: those whose number in `of` is `walk`, the number
+/// of the search.
 #[derive(Default)]
 pub(super) struct Marks {
     of: Vec<u32>,
@@ -85,8 +85,8 @@ pub(super) fn back(
     Some(way)
 }
 
-/// Runs [`back`] from the end of each predecessor. Returns `None` unless it fails for exactly one,
-/// where an optimiser could insert a load. LLVM: `GVNPass::PerformLoadPRE`.
+/// Runs [`back`] from the end of each predecessor. Returns the events if exactly one search fails:
+/// an optimiser could insert a load there. LLVM: `GVNPass::PerformLoadPRE`.
 pub(super) fn partly_back(
     (body, flow): (&Body<'_>, &Flow),
     from: Point,

@@ -43,7 +43,7 @@ fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     bodies.first().is_some_and(|first| first.scalar_of.iter().any(has_all))
 }
 
-/// Finds the names of several types under one root, unless one module has all as scalars.
+/// Finds the clashes. Types of one name do not clash if one module has all of them as scalars.
 pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clash> {
     let mut named: IndexMap<(TypeId, &[u8]), Vec<LinkedType>> = IndexMap::default();
     for (&id, (_, facts)) in ids.iter().zip(&summary.nodes) {
@@ -69,7 +69,8 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
 /// The largest number of types with clashing names in one [`Through`]. An access that goes through
 /// more counts as going through all.
 const MOST: usize = 64;
-/// The largest number of visited types for one access. With more, it counts as going through all.
+/// The largest number of types that are visited for one access. An access that needs more counts
+/// as going through all.
 const STEPS: usize = 4096;
 
 /// The types with clashing names that an access goes through (see [`LinkedOracle`]), each with the
@@ -80,7 +81,7 @@ type Through = Option<Vec<(u32, TypeId)>>;
 ///
 /// Two accesses that go through different types of one name may alias, unless the types are scalars
 /// of the same module. An access goes through its base type, the types on the path to the accessed
-/// type, the accessed type, everything that it contains, and the parents of all these types.
+/// type, the accessed type, all types in the accessed type, and the ancestors of all these types.
 #[derive(Debug)]
 pub struct LinkedOracle<'l> {
     oracle: Oracle<&'l Graph>,
@@ -114,9 +115,7 @@ impl<'l> LinkedOracle<'l> {
         LinkedOracle { oracle: Oracle::new(graph, rule), of_tag, through, scalars }
     }
 
-    /// Returns whether two accesses may touch a common byte.
-    ///
-    /// An access without a tag may alias everything.
+    /// Returns whether two accesses may touch a common byte. An untagged access may touch any byte.
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         let (a, b) = (a.into(), b.into());
         if let (Some(x), Some(y)) = (a.tag, b.tag)
@@ -127,8 +126,8 @@ impl<'l> LinkedOracle<'l> {
         self.oracle.alias(a, b)
     }
 
-    /// Returns whether accesses with these tags go through different types of one name. Then they
-    /// may alias, even if the merged graph answers `NoAlias`.
+    /// Returns whether accesses with these tags may alias because of a clash, even if the merged
+    /// graph answers `NoAlias`.
     pub fn clash(&self, a: TagId, b: TagId) -> bool {
         let graph = self.oracle.graph();
         let through = |tag| {
@@ -141,7 +140,8 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
-    /// Returns whether two sorted lists have different types of one clash that may be meant as one.
+    /// Returns whether two different types of one clash, one from each sorted list, may be meant as
+    /// one type.
     fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
         let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
         let mut others = b.chunk_by(of_clash).peekable();

@@ -1,4 +1,4 @@
-//! The serialised form of a summary: each string once; operands give strings and nodes by index.
+//! The serialised form of a [`Summary`]. Operands give strings and nodes by index.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(super) struct Portable {
     nodes: Vec<Node>,
 }
 
-/// A string of the summary: `Text` if it is UTF-8, as nearly always; otherwise `Bytes`.
+/// A string; `Bytes` if it is not UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Text {
@@ -20,7 +20,7 @@ enum Text {
     Bytes(Vec<u8>),
 }
 
-/// A node: its roles, first module by name, origin and operands; for a scalar, all its modules.
+/// A node's [`Key`] and [`Facts`]: `roles`, `module`, `origin`, `ops` and `scalar_of`.
 #[derive(Serialize, Deserialize)]
 struct Node(u8, u32, Option<(u32, u32)>, Vec<Op>, #[serde(default)] Vec<u32>);
 
@@ -84,7 +84,7 @@ impl TryFrom<Portable> for Summary {
             strings: strings.into_iter().map(bytes).collect(),
             nodes: nodes.into_iter().map(node).collect(),
         };
-        // The input may not be in canonical order: linking sorts it.
+        // Linking sorts the input into canonical order.
         Ok(Summary::link(&[&read]).0)
     }
 }

@@ -1,4 +1,4 @@
-//! Summaries: the TBAA nodes of a module, identified by content, in canonical order.
+//! A [`Summary`]: the TBAA nodes of one module or of several, in canonical order.
 
 use std::cmp::Ordering;
 use tbaa::parts::table::{IndexMap, IndexSet};
@@ -40,14 +40,13 @@ pub(super) const TYPE: u8 = 4;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Facts {
     pub(super) roles: u8,
-    /// The index of the module that has the node; of several, the first by name.
+    /// The index of the first module, by name, that has the node.
     pub(super) module: u32,
-    /// The sorted indices of all modules that have the node, if it is a scalar.
+    /// The sorted indices of the modules in which the node is a scalar type.
     pub(super) scalar_of: Vec<u32>,
 }
 
 impl Facts {
-    /// Replaces each module index by its entry in `modules`.
     fn renumber(&mut self, modules: &[u32]) {
         for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
             *module = modules[*module as usize];
@@ -58,17 +57,15 @@ impl Facts {
 
 /// The TBAA nodes of one module or of several linked ones.
 ///
-/// A summary is a set: nodes of equal content are one node, whichever module they come from, and
-/// their order depends only on their content. So [`Summary::link`] is associative, commutative and
-/// idempotent. A build system may link summaries in any order and grouping: the results are equal,
-/// and so are their serialised bytes.
+/// A summary is a set in canonical order. Equal nodes of several modules are one node. So
+/// [`Summary::link`] is associative, commutative and idempotent. A build system may link summaries
+/// in any order and grouping: the results are equal, and so are their serialised bytes.
 ///
-/// Distinct nodes and unnamed roots have an identity besides their content: they belong to their
-/// module and never merge with another module's. A module is identified by its name: summaries of
-/// different modules must have different names.
+/// Distinct nodes and unnamed roots belong to their module: they equal no node of another module.
+/// The name identifies a module, so different modules must have different names.
 ///
-/// Nodes that reach a cycle of several nodes, or a value of their module, mean nothing elsewhere.
-/// They are left out. A tag that is left out may alias everything.
+/// A node that reaches a cycle of several nodes, or a value of its module, means nothing elsewhere
+/// and is left out. A tag that is left out may alias everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "super::portable::Portable"))]
@@ -93,7 +90,7 @@ impl NodeMap {
         self.follow(node.index())
     }
 
-    /// Returns the new place of a linked summary's node; `None` if `place` has no new place.
+    /// Returns the new place of the node at `place`; `None` if it has no new place.
     pub fn follow(&self, place: usize) -> Option<usize> {
         Some((*self.to.get(place)?)? as usize)
     }
@@ -152,7 +149,7 @@ impl Summary {
         (summary, maps.iter().map(|map| map.then(&sorted)).collect())
     }
 
-    /// Returns the names of the modules, in order.
+    /// Returns the names of the modules, sorted.
     pub fn modules(&self) -> impl ExactSizeIterator<Item = &str> {
         self.modules.iter().map(String::as_str)
     }
@@ -162,8 +159,8 @@ impl Summary {
         self.nodes.len()
     }
 
-    /// Makes a graph of the nodes, and returns it with the graph's node for each node of the
-    /// summary, in the summary's order. Fails with [`GraphError::Full`].
+    /// Returns a graph of the nodes, and the graph's node for each node of the summary, in the
+    /// summary's order. Fails with [`GraphError::Full`].
     pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
         let mut graph = Graph::new();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
@@ -229,7 +226,7 @@ fn children_first(graph: &Graph) -> Vec<NodeId> {
     order
 }
 
-/// Several summaries while they are being merged.
+/// A summary that is not sorted yet.
 #[derive(Default)]
 struct Union {
     modules: IndexSet<String>,
@@ -278,7 +275,7 @@ impl Union {
         NodeMap { to, tags: Vec::new() }
     }
 
-    /// Sorts names and strings; and nodes by height (longest operand path), then by [`compare`].
+    /// Sorts everything: nodes by height (longest operand path), then by [`compare`].
     fn sorted(self) -> (Summary, NodeMap) {
         let (modules, module_ranks) = ranked(self.modules);
         let (strings, string_ranks) = ranked(self.strings);

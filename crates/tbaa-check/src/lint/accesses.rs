@@ -1,4 +1,4 @@
-//! Lints that examine the memory accesses of each function.
+//! Lints that examine memory accesses.
 
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ fn immutable(subject: &Subject, module: &Module<'_>, report: &mut Report) {
     }
 }
 
-/// Reports tagged calls with an argument that is memory (`byval`, `sret` and the like).
+/// Reports tagged calls with a `byval`, `sret`, `inalloca` or `preallocated` argument.
 fn argument_memory(
     subject: &Subject,
     function: &Function<'_>,

@@ -1,4 +1,5 @@
-//! Finds loads through a pointer that code chooses from pointers to memory of different types.
+//! Finds loads through a pointer that a `phi`, for example, chooses from pointers (its arms) to
+//! memory of different types.
 
 use super::function::Read;
 use super::{Lint, Report, Subject};
@@ -47,8 +48,8 @@ pub(super) fn look(
         }
     }
     for (load, tag, arms) in chosen {
-        // If one of the pointers is a stack slot, LLVM may load through each of them: all accesses
-        // count. Otherwise loads do not count: memory may be loaded as a type that was not stored.
+        // If an arm is a stack slot, LLVM may load through each arm, so all accesses are compared.
+        // Otherwise loads are not compared: memory may be loaded as a type that was not stored.
         let has_slot = arms.iter().any(|arm| pointers.object(arm.base) == Object::Local);
         let mut others = arms.iter().filter_map(|arm| through.get(arm)).flatten();
         let other = others.find(|(_, its, opcode)| {

@@ -20,7 +20,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 /// fields that overlap, each with its own tags.
 const COMPARED: usize = 64;
 
-/// The bytes of a base type that an instruction accesses: from `start` to `end`, exclusive.
+/// The bytes `start..end` of a base type, which an instruction accesses.
 struct Bytes<'a> {
     start: u64,
     end: u64,
@@ -28,7 +28,6 @@ struct Bytes<'a> {
     instruction: &'a Instruction,
 }
 
-/// Compares the bytes that instructions access in each base type.
 fn accessed(subject: &Subject, all: &[Instruction], report: &mut Report) {
     let graph = subject.graph;
     let mut by_base: IndexMap<TypeId, Vec<Bytes<'_>>> = IndexMap::default();
@@ -69,8 +68,7 @@ fn add_accessed(subject: &Subject, report: &mut Report, base: TypeId, a: &Bytes,
 const HELP: &str = "correct the offsets; if the fields overlap on purpose they are a union, and \
                     accesses to it share one tag";
 
-/// Compares adjacent fields of each struct of the old format, by offset and minimum size. Fields of
-/// one type that overlap are skipped: they are bit-fields, to which clang attaches no tag.
+/// Compares adjacent fields of each struct of the old format, by offset and minimum size.
 fn declared(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut sizes = Least { subject, known: HashMap::default() };
@@ -84,8 +82,8 @@ fn declared(subject: &Subject, report: &mut Report) {
             let (a, b) = (&pair[0], &pair[1]);
             let Some(size) = sizes.of(a.ty) else { continue };
             let end = a.offset.saturating_add(size);
-            // Fields at equal offsets are members of a union. Fields of one type that overlap are
-            // bit-fields.
+            // Fields at equal offsets are members of a union. Overlapping fields of one type are
+            // bit-fields, which clang does not tag.
             if a.ty == b.ty || !(a.offset < b.offset && b.offset < end) {
                 continue;
             }
@@ -116,7 +114,8 @@ struct Least<'s> {
 }
 
 impl Least<'_> {
-    /// Returns a scalar's size, or the end of a struct's last field (whose size is 1 if unknown).
+    /// Returns a scalar's size, or the least end of a struct's last field. A field of unknown size
+    /// counts as one byte.
     fn of(&mut self, ty: TypeId) -> Option<u64> {
         // A loop, not a recursion: the chain of last fields may be as long as the graph.
         let (mut path, mut next) = (Vec::new(), ty);

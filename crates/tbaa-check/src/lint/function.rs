@@ -1,10 +1,9 @@
 //! Reads the memory events of a function, in block order, with the [`Place`] of each access.
 //!
-//! Two accesses have the same place if their pointers have the same address. Front ends load the
-//! same pointer again and again. Two loads from one address have the same value if nothing between
-//! them may change the memory; optimizers assume this too.
+//! Front ends load the same pointer again and again. Two loads from one address give the same value
+//! if nothing in between may change the memory. Accesses through these values are to one place.
 //!
-//! A call of a small function of the module is replaced by that function's events.
+//! The events of a small function replace calls of it, up to a nesting depth.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -22,27 +21,27 @@ const LOADED: usize = 32;
 /// The largest total of known memory contents at the ends of a function's blocks.
 const REMEMBERED: usize = 1 << 20;
 
-/// The largest number of instructions in a small function, whose events replace a call of it.
+/// The largest number of instructions in a small function.
 const SMALL: usize = 64;
 
-/// The deepest nesting of calls that are replaced by the callee's events.
+/// The nesting depth of calls at which no further small function is read.
 const NESTED: usize = 3;
 
 /// A place in memory: bytes at a fixed offset from a base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The index of the address without its offset. Equal indices mean equal addresses.
+    /// The index of the base: the address without its offset.
     pub(super) base: usize,
     pub(super) offset: i64,
     bytes: Option<u64>,
-    /// The pointer of the access. For an access in a callee: the argument that it is based on.
+    /// The pointer of the access. In a callee: the argument that the pointer is based on.
     pub(super) pointer: Value,
     /// The stack slot that contains the place, if known. Different slots do not overlap.
     pub(super) slot: Option<Value>,
 }
 
 impl Place {
-    /// Returns whether two places have the same first byte.
+    /// Returns whether two places certainly begin at the same byte.
     pub(super) fn begins_at(&self, other: &Place) -> bool {
         (self.base, self.offset) == (other.base, other.offset)
     }
@@ -61,7 +60,7 @@ impl Place {
 pub(super) struct Access {
     /// The access's index in the module's instructions.
     pub(super) index: usize,
-    /// True if the access certainly writes memory; false if it certainly reads.
+    /// True for a store or `atomicrmw`; false for a load or `cmpxchg`, which may store nothing.
     pub(super) stores: bool,
     pub(super) place: Option<Place>,
     /// The mask of a masked access: it selects the elements that are accessed.
@@ -96,12 +95,13 @@ pub(super) struct Functions<'a> {
     /// True if accessed members are recorded.
     with_members: bool,
     numbers: HashMap<&'a [u8], u32>,
-    /// The events of small functions, by function number; `None` for functions that are not small.
+    /// The events of small functions, by function number; `None` for functions that are not small
+    /// or are being read.
     small: RefCell<HashMap<u32, Option<Rc<Small>>>>,
 }
 
-/// The events that a small function runs on every call: those up to the first branch with several
-/// targets. If there is such a branch, one `Change` stands for everything after it.
+/// The events that a small function runs on every call. If the function branches before it
+/// returns, a final `Change` stands for the events after the branch.
 struct Small {
     events: Vec<Event>,
     /// For each [`Place::base`] in `events`, its meaning for the caller.
@@ -129,16 +129,15 @@ pub(super) struct Read<'t> {
 /// Known contents of memory: a place, the tag of the access, and the pointer that the place holds.
 type Loaded = (Place, Option<TagId>, Value);
 
-/// The state while a function is read.
 struct Known<'t, 'f> {
     functions: &'f Functions<'t>,
     read: Read<'t>,
     bases: HashMap<Address, usize>,
-    /// The contents known at this point. `ends` has those known at the end of each block read so
-    /// far.
+    /// The contents known after the last instruction that was read.
     loaded: Vec<Loaded>,
+    /// The contents known at the end of each block; `None` for a block that is not read yet.
     ends: Vec<Option<Vec<Loaded>>>,
-    /// The nesting depth of calls that are replaced by the callee's events.
+    /// The nesting depth of calls; 0 in [`Functions::read`].
     depth: usize,
 }
 
@@ -186,7 +185,8 @@ impl<'a> Functions<'a> {
         known
     }
 
-    /// Returns the called function's events; `None` if it is not small, or is nested too deep.
+    /// Returns the called function's events; `None` if the function is not small, is being read, or
+    /// is nested too deep.
     fn small(&self, call: &Call<'a>, depth: usize) -> Option<Rc<Small>> {
         let number = *self.numbers.get(&*call.name())?;
         if let Some(known) = self.small.borrow().get(&number) {
@@ -230,7 +230,7 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// Returns whether a function has few instructions, and cannot be replaced at link time.
+/// Returns whether a function has a body of few instructions, and is not `weak` or `linkonce`.
 fn is_small(function: &Function<'_>) -> bool {
     let words = function.header.text.split(u8::is_ascii_whitespace);
     let mut words = words.take_while(|word| !word.contains(&b'@'));
@@ -377,7 +377,7 @@ impl<'t> Known<'t, '_> {
         self.loaded.push((place, tag, self.read.pointers.number(value)));
     }
 
-    /// Forgets the contents of memory that may change, and adds the event.
+    /// Adds an [`Event::Change`], and forgets the contents that it may change.
     fn change(&mut self, call: Option<usize>) {
         let pointers = &self.read.pointers;
         self.loaded.retain(|(known, ..)| {
@@ -408,7 +408,7 @@ impl<'t> Known<'t, '_> {
         }
     }
 
-    /// Returns the accesses of a tagged call of a masked or memory transfer intrinsic.
+    /// Returns the accesses of a tagged masked load or store, `memset`, `memcpy` or `memmove`.
     fn tagged(&mut self, inst: &Inst, call: &Call<'_>) -> Option<Vec<Access>> {
         let function = Rc::clone(&self.read.function);
         let index = inst.access?;
@@ -438,7 +438,6 @@ impl<'t> Known<'t, '_> {
         Some(read.into_iter().chain([access(true, to)]).collect())
     }
 
-    /// Adds the events of a called small function.
     fn look_into(&mut self, at: usize, inst: &Inst, call: &Call<'_>, small: &Small) {
         let function = Rc::clone(&self.read.function);
         let arguments = &function.operands(inst)[..call.arguments.len()];
@@ -462,7 +461,7 @@ impl<'t> Known<'t, '_> {
                         }
                         _ => None,
                     };
-                    // The mask is a value of the callee, which the caller cannot compare.
+                    // The caller cannot compare a mask of the callee.
                     access.place = access.place.filter(|_| access.mask.is_none());
                     self.push(access);
                 }

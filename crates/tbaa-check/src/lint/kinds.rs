@@ -1,4 +1,4 @@
-//! Finds scalar types with accesses of the kind that their name suggests, and also of another kind.
+//! Finds scalar types that are accessed as the kind that their name suggests and as another kind.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
@@ -7,7 +7,7 @@ use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
 use tbaa_types::{Primitive, Type};
 
-/// The kind of a scalar, with its width in bits.
+/// The kind of a scalar. The numbers are widths in bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Integer(u64),
@@ -17,7 +17,7 @@ enum Kind {
 
 impl Kind {
     /// Returns the kind that a type node's name suggests; `None` for most names. Many front ends
-    /// name scalars after variables or regions, which hold any kind. An 8-bit type suggests no kind
+    /// name scalars after variables or buffers, which hold any kind. An 8-bit type suggests no kind
     /// either, because front ends often use such a type for any memory.
     fn of_name(name: &[u8]) -> Option<Kind> {
         let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
@@ -50,9 +50,9 @@ impl Kind {
         })
     }
 
-    /// Returns whether a scalar of this kind allows an access of kind `accessed`. Passes turn
-    /// accesses into integer accesses, so these always fit. An integer also allows floats, but no
-    /// pointers.
+    /// Returns whether a scalar of this kind allows an access of kind `accessed`. Integer accesses
+    /// are always allowed, because passes turn other accesses into them. An integer also
+    /// allows float accesses.
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Accesses under one scalar type: the first that fits the name's kind, and one that does not.
+/// For one scalar type: the first access of the name's kind, and the first that is not allowed.
 #[derive(Default)]
 struct Accesses<'a> {
     seen: HashSet<Type>,

@@ -9,12 +9,11 @@ use tbaa_lex::source::shortened;
 use tbaa_types::demangle::demangled;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
-/// Looks up each aggregate among the named struct types, and each of its fields in the struct's
-/// layout.
+/// Looks up each aggregate among the named struct types, and its fields in the struct's layout.
 ///
-/// Only impossible offsets are reported, the first in each aggregate: a field that starts inside a
-/// pointer, a float or a double, or at or past the struct's end. An integer may hold bit-fields, an
-/// array of bytes may hold a union, and `char` fits anywhere.
+/// Reports the first impossible offset in each aggregate. It is inside a pointer, `float` or
+/// `double`, or not before the struct's end. An integer may hold bit-fields, an array of bytes may
+/// hold a union, and a `char` field fits anywhere.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let wanted = report.wants(Lint::LayoutMismatch);
     let Some(module) = subject.module.filter(|_| wanted) else { return };
@@ -42,7 +41,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 
 /// The reason why a field's offset is impossible.
 enum Wrong {
-    /// The field starts this many bytes inside a pointer or number.
+    /// The field starts this many bytes inside a value of this type.
     Inside(u64, &'static str),
     /// The field starts at or after the struct's end; the struct has this many bytes.
     Behind(u64),
@@ -122,7 +121,7 @@ fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) 
             _ => return None,
         }
     };
-    // After the element's own bytes there is padding, in which a field may start.
+    // A field may start in the padding after the bytes of `ty`.
     let size = fixed(layouts.store_size(ty).ok()?)?;
     (rest < size).then_some(Wrong::Inside(rest, what))
 }
@@ -148,8 +147,8 @@ fn ends_open(context: &Context, mut ty: Type) -> bool {
     }
 }
 
-/// Returns the definitions by the type's name in the source. The value is `None` if several
-/// definitions have the name, or if the only one has a number that linking appended.
+/// Returns the definitions by the type's name in the source, without a number that linking
+/// appended. The value is `None` if several definitions share the name, or one had such a number.
 fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinition>> {
     let mut names = HashMap::default();
     for definition in definitions {

@@ -1,5 +1,4 @@
-//! Finds struct members that are accessed under tags that exclude each other (LLVM answers NoAlias
-//! between them), over all functions of a module.
+//! Finds struct members that a module accesses under tags between which LLVM answers NoAlias.
 
 use super::function::Member;
 use super::{Lint, Report, Subject};
@@ -15,7 +14,6 @@ const COMPARED: usize = 16;
 /// An access to a struct member: its tag, the type that it loads or stores, and the instruction.
 type Access<'a> = (TagId, Type, &'a Instruction);
 
-/// The accesses to members of structs.
 #[derive(Default)]
 pub(super) struct Members<'a> {
     places: IndexMap<Member, Vec<Access<'a>>>,
@@ -23,9 +21,9 @@ pub(super) struct Members<'a> {
     whole: IndexMap<Type, Vec<Access<'a>>>,
 }
 
-/// Returns whether one of the lints is on, and the graph has a tag that is not clang's. Clang's
-/// tags are not checked: clang gives members of unions one tag, and C++ may store objects of
-/// several types in the same bytes of a struct one after the other.
+/// Returns whether one of this file's lints is on, and the graph has a tag that is not clang's.
+/// Clang's tags are not checked: clang gives members of unions one tag, and C++ may store objects
+/// of several types in the same bytes of a struct in turn.
 pub(super) fn are_wanted(graph: &Graph, report: &Report) -> bool {
     (report.wants(Lint::UnionMembers) || report.wants(Lint::WholeStruct))
         && graph.tags().any(|tag| !is_of_clang(graph, tag))
@@ -143,7 +141,7 @@ fn struct_as_a_whole(
     );
 }
 
-/// Returns a member's name: `member 1 of %struct.S`.
+/// Returns a member's name, such as `member 1 of %struct.S`.
 fn name_of(subject: &Subject, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
     let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();

@@ -1,8 +1,8 @@
 //! Reports code and metadata that LLVM accepts although it is wrong or suspicious.
 //!
-//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a code, a
-//! level, and a page in `docs/lints.md` with an example that fires and one that does not. In doubt,
-//! a lint reports nothing.
+//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a code, and a
+//! section in `docs/lints.md` with an example that it reports and one that it does not. In doubt, a
+//! lint reports nothing.
 
 mod accesses;
 mod chosen;
@@ -55,8 +55,7 @@ pub fn lint(module: &Module<'_>, options: &Options) -> Findings {
     repair::run(module, |subject| run(subject, options))
 }
 
-/// Reports what is suspicious in a graph that was not read from a text, as [`lint`] does. Only the
-/// lints of types and tags apply.
+/// Like [`lint`], for a graph that was not read from a text. Only lints of types and tags apply.
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()
 }

@@ -1,7 +1,7 @@
 //! Finds names that look misspelled.
 //!
-//! Types of two front ends are the same only if all names up to the root are the same. A misspelled
-//! root loses every NoAlias answer. A misspelled type causes wrong NoAlias answers.
+//! Two front ends share a type only if all names up to the root are equal. A misspelled root loses
+//! NoAlias answers. A misspelled type causes wrong NoAlias answers.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::CLANG_ROOTS;
@@ -19,14 +19,14 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
         return;
     }
     let graph = subject.graph;
-    // The first scalar of each parent and folded name (see `fold`).
+    // The first scalar with each parent and folded name (see `fold`).
     let mut folded: HashMap<(Option<TypeId>, Vec<u8>), TypeId> = HashMap::default();
     let mut names: IndexMap<&[u8], TypeId> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
         let Some(name) = node.name().filter(|name| !name.is_empty()) else { continue };
         names.entry(name).or_insert(ty);
-        // Names without a space are mangled names and identifiers, which differ in case on purpose.
+        // A name without a space may be an identifier, and identifiers may differ only in case.
         if node.kind() == TypeKind::Scalar && name.contains(&b' ') {
             let parent = node.parent();
             let first = *folded.entry((parent, fold(name))).or_insert(ty);
@@ -74,9 +74,9 @@ fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
 }
 
-/// Returns whether `name` and `meant` differ at most in case, space and punctuation, or in one
-/// letter that is missing, added, wrong or swapped with the next. A difference in a letter counts
-/// only if `meant` has at least 8 bytes and `name` has no digit.
+/// Returns whether `name` and `meant` differ at most in case, space and punctuation, or in a byte
+/// that is wrong, swapped with the next, or missing or added before the end. A difference in a byte
+/// counts only if `meant` has at least 8 bytes and `name` has no digit.
 fn is_slip(name: &str, meant: &str) -> bool {
     if fold(name.as_bytes()) == fold(meant.as_bytes()) {
         return true;
@@ -88,7 +88,7 @@ fn is_slip(name: &str, meant: &str) -> bool {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     match (a, b) {
-        // With a letter added or missing at the end, it is another word: "any pointers".
+        // With a letter added or missing at the end, the name is another word: "any pointers".
         ([], _) | (_, []) => false,
         ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
         _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn slips() {
-        // Case and punctuation; then letters swapped, missing, added, wrong.
+        // Differences in case and punctuation; letters swapped, missing, added or wrong.
         let slips = "Simple C / C++ TBAA|omnipotent Char|omnipotnet char|omipotent char|\
              any ponter|any pointr|any ppointer|any painter|anz pointer|long lonG";
         let others = "int|any pointers|any pointerr|any point|p1 omnipotent char|long|long2long|\

@@ -1,4 +1,4 @@
-//! Finds type nodes attached as tags, types that exist twice, and nodes that nothing uses.
+//! Finds type nodes attached as tags, mixed formats, types that exist twice, and unused nodes.
 
 use super::{Lint, Report, Subject};
 use tbaa::parts::encoding::{Form, SCALAR_FLAG, TAG_BASE};
@@ -26,7 +26,7 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
         let tagged = instruction.tag.zip(module.tag_span(instruction));
         let Some((tag, span)) = tagged else { continue };
         let attached = &module.text()[span.clone()];
-        // The written number decides: a real tag may equal the tag that the reader made.
+        // Look up the number in the text: a real tag may equal the tag that the reader made.
         let numbered = numbered(module, attached);
         let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
         let len = graph.operand_count(node);
@@ -84,7 +84,7 @@ fn is_string(operand: &[u8]) -> bool {
 /// Reports roots with types of both formats.
 fn formats(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
-    // For each root, the first type of each format: if possible, one not written like a tag.
+    // For each root, a type of each format, if possible one that is not written like a tag.
     let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
     for ty in graph.types() {
         let node = graph.ty(ty);
@@ -122,7 +122,7 @@ fn formats(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// Reports types that share root, format and name.
+/// Compares types that share root, format and name.
 fn twins(subject: &Subject, report: &mut Report) {
     let graph = subject.graph;
     let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
@@ -133,7 +133,7 @@ fn twins(subject: &Subject, report: &mut Report) {
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)
             && let Some(name) = node.name().filter(|name| !name.is_empty() && !local(name))
-            // Skips types that the reader made, which have no position in the text.
+            // Types that the reader made have no position in the text.
             && subject.module.is_none_or(|module| module.offset_of(ty.node()).is_some())
         {
             named.entry((root, node.format(), name)).or_default().push(ty);
@@ -187,7 +187,7 @@ fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let (a, b) = (graph.ty(a), graph.ty(b));
     let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());
     let same_parent = a.parent().map(name) == b.parent().map(name);
-    // Not collected, because the first of many twins may have many fields: `eq` stops early.
+    // Compared lazily, because the first of many such types may have many fields.
     let of = |field: Field| (name(field.ty), field.offset, field.extent);
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar;
@@ -209,7 +209,7 @@ pub(super) fn unused(subject: &Subject, report: &mut Report) {
     let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
-    // Skips nodes that the reader made, which have no position in the text.
+    // Nodes that the reader made have no position in the text.
     for node in nodes.into_iter().filter(|&node| module.offset_of(node).is_some()) {
         let form = Form::of(graph, node);
         let ty = match form {

@@ -1,9 +1,9 @@
-//! Finds memory that is accessed under two tags that exclude each other: LLVM answers NoAlias.
+//! Finds memory that is accessed under two tags that exclude each other, which means that LLVM
+//! answers NoAlias for them.
 //!
-//! A store and a load are reported if the load runs whenever the store does, and reads what the
-//! store wrote: every path from the store to an end of the function runs such a load, and nothing
-//! on the path may have written the same memory. A load on only some paths is not reported: the
-//! memory may be a union, and the load may run only if another member was stored.
+//! A store is reported if every path from it to an end of the function loads the stored bytes under
+//! the other tag, and nothing in between may write these bytes. A load on only some paths is not
+//! reported: the memory may be a union, and the load may run only if another member was stored.
 //!
 //! Two loads are reported only within one block.
 
@@ -23,12 +23,11 @@ const COMPARISONS: usize = 1 << 20;
 #[derive(Default)]
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
-    /// Pairs of instructions. A small function's events also appear in its callers, so a search may
-    /// find a pair again.
+    /// Pairs of instructions. The events of a small function also appear in its callers, so a
+    /// search may find a pair again.
     instructions: HashSet<[usize; 2]>,
 }
 
-/// Reports a function's accesses to the same memory under tags that exclude each other.
 pub(super) fn look(
     (subject, module): (&Subject, &Module<'_>),
     oracle: &Oracle<&Graph>,
@@ -138,8 +137,8 @@ impl<'s> Reads<'s> {
         }
     }
 
-    /// Returns the block and instruction index of the nearest load under `tag`, if each path from a
-    /// store to an end of the function runs such a load of the stored bytes, unchanged until then.
+    /// Returns the block and index of a nearest load of the stored bytes under `tag`, if each path
+    /// to an end of the function runs such a load before anything may write the bytes.
     fn always_read(&mut self, store: &Store, tag: TagId, ends: &[bool]) -> Option<(usize, usize)> {
         let read = self.read;
         let pointers = &read.pointers;
@@ -186,7 +185,7 @@ impl<'s> Reads<'s> {
         nearest
     }
 
-    /// Returns whether an access loads, under `tag`, the bytes that a store wrote.
+    /// Returns whether an access loads, under `tag`, bytes that a store wrote.
     fn reads(&self, access: &Access, store: &Store, tag: TagId) -> bool {
         let instruction = self.instruction(access);
         let shares = |place: Place| match (access.mask, store.mask) {
@@ -335,8 +334,8 @@ impl<'s> Reads<'s> {
 struct Block {
     /// For each address, its last load: the load's index, tag, and number in the block.
     last: HashMap<(usize, i64), (usize, TagId, usize)>,
-    /// For each slot, the number of the last access before the slot's lifetime last began or ended.
-    /// The entry for `None` is the latest of these numbers.
+    /// For each slot, `count` when the slot's lifetime last began or ended. The entry for `None` is
+    /// the largest of these numbers.
     fresh: HashMap<Option<Value>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,

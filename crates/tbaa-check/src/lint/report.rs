@@ -40,7 +40,6 @@ impl Options {
     }
 }
 
-/// The findings so far.
 pub(super) struct Report<'o> {
     options: &'o Options,
     pub(super) found: Findings,

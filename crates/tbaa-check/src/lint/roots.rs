@@ -6,7 +6,8 @@ use tbaa::parts::table::HashSet;
 use tbaa::{Format, TypeId};
 use tbaa_ir::Instruction;
 
-/// Compares the first root in each function with its other roots. Reports each pair of roots once.
+/// Compares the root of a function's first tag with the roots of its other tags. Reports each pair
+/// of roots at most once.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
     let graph = subject.graph;
@@ -50,7 +51,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 struct Root(TypeId, Format);
 
 impl Root {
-    /// Returns whether two roots in one function differ, and no known front end is the reason.
+    /// Returns whether two roots in one function differ for no known good reason.
     ///
     /// clang has one root for C and another for C++, and Flang has a root for each function:
     /// inlining mixes them. Each of the two formats needs its own root.

@@ -13,11 +13,11 @@ const PAIRS: usize = 1 << 18;
 /// explanation is proportional to the number of operands.
 const OPERANDS: usize = 1 << 24;
 
-/// A tag, with the first instruction in a function that has the tag; `None` without code.
+/// A tag, and the first instruction with the tag in a function; `None` without code.
 type Use<'a> = (TagId, Option<&'a Instruction>);
 
 /// Returns the access of a tag. If the tag's size is unknown (clang writes 0 for members of
-/// unions), the access has the instruction's width.
+/// unions), the access has the instruction's width, if known.
 fn access(subject: &Subject, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| tag.size == Some(Size::Unknown));
     let instruction = instruction.filter(|_| unknown);
@@ -92,8 +92,9 @@ fn operands_of(graph: &Graph, tag: TagId) -> usize {
     graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
 }
 
-/// Returns for each tag whether it may be in a reported pair: its base type holds a union, or it
-/// accesses only a part of its base type, and this is an aggregate or exceeds the access type.
+/// Returns for each tag whether it is a candidate. A reported pair has at least one. A candidate's
+/// base type holds a union; or the candidate accesses a part of the base type, and the access type
+/// is an aggregate or may be smaller than the tag's size.
 fn candidates(graph: &Graph) -> Vec<bool> {
     let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
     let mut holds = vec![false; graph.node_count()];
@@ -129,7 +130,7 @@ fn candidates(graph: &Graph) -> Vec<bool> {
     graph.tags().map(is_candidate).collect()
 }
 
-/// Returns whether the bytes are certainly shared. The union rules also answer `MayAlias` in doubt,
+/// Returns whether two accesses certainly share bytes. Rule `union` answers `MayAlias` in doubt,
 /// and for bit-fields, which clang declares as wide as their type and never tags.
 fn is_certain(why: &Explanation) -> bool {
     let (Clause::Overlap, Some(comparison)) = (why.clause, &why.comparison) else { return false };
@@ -140,8 +141,7 @@ fn is_certain(why: &Explanation) -> bool {
     {
         return false;
     }
-    // True if the tag names a struct that has the field, and not only the field's type. Without
-    // sizes, the field's end would be a guess.
+    // True if the tag's base type is a struct that has the field, and the accessed bytes are known.
     let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
     match a.steps.iter().zip(&b.steps).find(|(a, b)| a.field != b.field) {
         // The paths separate: at two members of a union, or where an access runs into a neighbour.

@@ -7,8 +7,8 @@ use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::TypeKind;
 
-/// Returns the number of bytes that a load or store of a scalar accesses; `None` for vectors and
-/// aggregates, which a pass may have merged from several accesses.
+/// Returns the number of bytes that a load or store of a scalar accesses. Returns `None` for other
+/// types: a pass may have merged several accesses into one of a vector or aggregate.
 pub(super) fn of_access(subject: &Subject, instruction: &Instruction) -> Option<u64> {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return None;
@@ -35,9 +35,9 @@ pub(super) fn tagged<'a>(
     })
 }
 
-/// Returns the size of a type in bytes. A size-aware type states its size. For an old-format type
-/// under a root like clang's, the name decides: the size of C's type if it is the same on every
-/// target, or a pointer's size in the module's data layout.
+/// Returns the size of a type in bytes, if known. A size-aware type states its size. For an
+/// old-format type under a root like clang's, the name decides: the size of C's type if it is the
+/// same on every target, or a pointer's size in the module's data layout.
 pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
     let graph = subject.graph;
     let node = graph.ty(ty);
@@ -59,7 +59,8 @@ pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
     }
 }
 
-/// Reports accesses that are wider than their tag's size, or, without a size, its access type.
+/// Reports accesses that are wider than the tag's size. For a tag without a size, the size of the
+/// access type counts.
 ///
 /// Narrower accesses are fine: passes narrow loads, and front ends copy a union by its bytes. An
 /// access to several whole objects of the type, such as elements of an array, is fine too.

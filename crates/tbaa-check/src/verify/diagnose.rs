@@ -11,8 +11,8 @@ use tbaa::{AliasRule, CopyId, Format, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
 use tbaa_lex::source::shortened;
 
-/// The rule for checking tags, and the limits on stored findings. An [`AliasRule`] alone has the
-/// default limits.
+/// The rule for checking tags, and the limits on stored findings. An [`AliasRule`] converts into
+/// options with the default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     rule: AliasRule,
@@ -36,10 +36,10 @@ impl Options {
 /// Reports everything in a module that is ill formed, in the order of the text, within the limits
 /// of `options`.
 ///
-/// Every rule reports operands of metadata nodes that LLVM cannot read. Rule `llvm` reports
-/// everything that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`: for
-/// each tag the first rule that the tag breaks, and for each type its faults, at most 16. The union
-/// rules report tags whose path leads to no field, for which these rules always answer `MayAlias`.
+/// Under each [`AliasRule`], reports what LLVM cannot read in metadata nodes. Rule `llvm` reports
+/// all TBAA metadata that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`.
+/// It reports the first rule that a tag breaks, and at most 16 faults of a node. The union rules
+/// report tags whose path leads to no field: these rules always answer `MayAlias` for such tags.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -138,7 +138,7 @@ impl<'a> Uses<'a> {
         Uses { attached, errno: module.errno_tags() }
     }
 
-    /// Adds the uses of a tag to a finding, as a label at the first instruction with the tag.
+    /// Adds the uses of a tag to a finding: a label at the first instruction with it, or a note.
     fn show(&self, subject: &Subject, tag: TagId, found: &mut Diagnostic) {
         match self.attached.get(&tag) {
             Some((first, count)) => {
@@ -159,8 +159,8 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Reports tags on instructions that may not have them, such as `invoke` and `callbr`, although
-/// these are calls.
+/// Reports tags on instructions that may not have one. These include `invoke` and `callbr`, whose
+/// opcode here is `Call`.
 fn instructions(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
@@ -208,12 +208,12 @@ fn errno(subject: &Subject, found: &mut Findings) {
 
 fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
-    // Created only if LLVM rejects a tag, which is rare: creating this oracle checks all tags.
+    // Created on first use, because creating this oracle checks all tags.
     let union = OnceCell::new();
     let is_path_by_union =
         |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
-    // Each type that breaks a rule, with the first tag that uses it and the number of such tags.
+    // Each type that makes LLVM reject tags, with the first such tag and the number of such tags.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
     // Whether a type breaks a rule. Cached, because the time to check a type is linear in its size.
     let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
@@ -403,7 +403,6 @@ fn report(
     found.add((Code::Rule(rule), rule.level()), message)
 }
 
-/// Returns a note with LLVM's message for the rule, if LLVM has one.
 fn llvm_note(rule: Rule) -> Option<String> {
     let message = rule.llvm_message();
     (!message.is_empty()).then(|| format!("LLVM says: {message}"))

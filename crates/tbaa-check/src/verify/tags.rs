@@ -17,7 +17,7 @@ const STEPS: usize = 1000;
 #[derive(Default)]
 struct Words {
     message: String,
-    /// The index of the tag's operand that is at fault. `label` is the remark at that operand.
+    /// The index of the tag's operand at which `label` stands; `None` for the tag as a whole.
     operand: Option<usize>,
     label: String,
     /// A label at another node that is involved.
@@ -33,8 +33,8 @@ impl Words {
     }
 }
 
-/// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the node at which
-/// the verifier found that: for [`Rule::NoFieldAtOffset`], the type at which the path ended.
+/// Returns the diagnostic for a tag whose first broken rule is `rule`. `at` is the node that breaks
+/// the rule: for [`Rule::NoFieldAtOffset`], the type at which the path ended.
 pub(super) fn diagnostic(
     subject: &Subject,
     is_path_by_union: impl FnOnce(TagId) -> bool,
@@ -75,7 +75,6 @@ pub(super) fn diagnostic(
     found
 }
 
-/// A tag that breaks a rule.
 struct Rejected<'s> {
     subject: &'s Subject<'s>,
     node: NodeId,
@@ -255,7 +254,6 @@ impl Rejected<'_> {
     }
 }
 
-/// Returns the message for an access type that is not a scalar.
 fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {

@@ -1,4 +1,4 @@
-//! `tbaa check`, and the old commands `tbaa lint` and `tbaa verify`, each for one [`Part`].
+//! `tbaa check`, and the old commands `tbaa lint` and `tbaa verify`, which check one [`Part`] each.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -159,7 +159,7 @@ pub(super) fn run(args: &Check, only: Option<Part>, out: &mut dyn Write) -> Resu
     Ok(if total.failed > 0 { outcome.and(Ok(Outcome::Found))? } else { outcome? })
 }
 
-/// Prints the expected answers of a spec that do not hold.
+/// Prints the failed expected answers of a spec, and the counts.
 fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count> {
     let report = built.check();
     let text = String::from_utf8_lossy(input.text());

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result {
     Ok(shell.write_registration(ASKED, "tbaa", "tbaa", "tbaa", out)?)
 }
 
-/// Returns completions for `current` from the input on the command line, if it can be read.
+/// Returns completions for `current` from the first .ll or .ron file on the command line.
 pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
     let is_input = |file: &PathBuf| {
@@ -64,7 +64,7 @@ pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     fits.take(OFFERED).map(candidate).collect()
 }
 
-/// Returns the values that may complete `current`, each with its meaning.
+/// Returns the values that may complete `current`, each with its meaning or an empty text.
 fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     let (_, text) = read_file(file).ok()?;
     if file.extension().is_some_and(|extension| extension == "ron") {
@@ -101,7 +101,8 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     Some(offered)
 }
 
-/// Returns the functions with accesses, but the accesses of the function that `current` names.
+/// Returns the functions that have accesses. In place of the function that `current` names, returns
+/// its accesses.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {

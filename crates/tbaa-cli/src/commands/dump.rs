@@ -52,7 +52,7 @@ impl Numbers {
         Ok(Numbering::keeping(graph, &[], &mut number))
     }
 
-    /// Fails with `--first-number`, because the nodes of a module already have numbers.
+    /// Fails if `--first-number` is given: the nodes of a module already have numbers.
     pub(super) fn of_spec(&self, file: &str) -> Result {
         if self.first_number.is_some() {
             bail!("{file}: --first-number needs a spec; the nodes of a module have numbers");
@@ -60,7 +60,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// Writes metadata with the names of each tag or, with `--first-number`, only the nodes.
+    /// Writes metadata with tags' names as comments. `--first-number` leaves out named metadata.
     pub(super) fn write(
         &self,
         graph: &Graph,
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns a graph's metadata. A comment after each tag has its names.
+/// Returns a graph's metadata. A comment after each named tag has the names.
 fn text_named(graph: &Graph, numbering: &Numbering, named: &[(String, TagId)]) -> String {
     let mut names: HashMap<TagId, Vec<&str>> = HashMap::new();
     for (name, tag) in named {

@@ -82,10 +82,10 @@ struct Answer {
     clause: Clause,
     /// The clause in words.
     because: String,
-    /// The reason in words, such as the type that LLVM finds from both tags.
+    /// The reason in words; empty with `--brief`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     words: Vec<String>,
-    /// The paths to both accesses from a common type, if the rule compared them.
+    /// The paths that the rule compared, if any, from a common type; `None` with `--brief`.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
 }
@@ -215,7 +215,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Prints the tag for one access that replaces two.
+    /// Prints the tag for one access that replaces both accesses of a pair.
     fn generic(&self, pairs: &[[Found; 2]], out: &mut dyn Write) -> Result {
         let Question { input, oracle, .. } = self;
         let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
@@ -245,7 +245,7 @@ impl Question<'_> {
         let why = explain(oracle);
         writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
         for ((side, asked), found) in ["a", "b"].iter().zip(asked).zip(pair) {
-            // A spec's tag has the name that the user gave. A malformed tag has only its number.
+            // Name a spec's tag as the user did, and a malformed tag of a module by its label.
             let name = match (&input.content, found.tag) {
                 (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => {
                     input.label(tag)
@@ -297,7 +297,7 @@ impl Question<'_> {
         Ok(write_svg(&drawings, &title, &about, out)?)
     }
 
-    /// Returns drawings of the bytes of a pair; none if an access has no tag.
+    /// Returns drawings of the bytes of a pair; none if a tag is missing or malformed.
     fn drawings(&self, why: &Explanation, pair: [Found; 2]) -> Vec<Drawing> {
         let [Some(a), Some(b)] = pair.map(|found| found.tag) else { return Vec::new() };
         let [name_a, name_b] = match self.input.content {

@@ -66,7 +66,7 @@ impl Findings {
 }
 
 /// Moves a finding to a source file, which is added to `texts` if it is new. Returns the index of
-/// the file and the new finding; `None` if the source of a label is unknown or in another file.
+/// the file and the new finding; `None` if not all labels can be moved to one file.
 fn in_source<'f>(
     debug: &DebugInfo<'_>,
     texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,
@@ -108,7 +108,7 @@ struct Row<'a> {
     finding: &'a Diagnostic,
 }
 
-/// Runs `judge` on each input and prints the findings. `judge` returns `None` if it printed them.
+/// Runs `judge` on each input, and prints the findings that it returns.
 pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,

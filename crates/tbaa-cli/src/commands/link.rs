@@ -1,4 +1,6 @@
 //! `tbaa link`: links the TBAA metadata and the struct types of several modules.
+//!
+//! A clash is a name that types with different bodies have.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -131,7 +133,8 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
     format!("type {name} is {bodies}; accesses through them may alias")
 }
 
-/// Returns an aggregate's first `most` fields, such as `{int @0, float @4}`, or `under <parent>`.
+/// Describes an aggregate by its first `most` fields, such as `{int @0, float @4}`, and another
+/// type by its parent: `under <parent>`, or `{}` without one.
 pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     let names = Names::of_graph(graph);
     let name = |ty: TypeId| type_name(&names, ty);
@@ -148,7 +151,7 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     format!("{{{}}}", listed(fields.into_iter(), most, ", ", ", "))
 }
 
-/// Returns the module of the first old-format type of a clash, and of the first new-format type.
+/// Returns the modules of a clash's first old-format type and of its first new-format type.
 fn formats<'c>(graph: &Graph, clash: &'c Clash) -> [Option<&'c str>; 2] {
     [Format::Old, Format::New].map(|format| {
         let body = clash.bodies.iter().find(|body| graph.ty(body.ty).format() == format);

@@ -87,7 +87,7 @@ pub(crate) enum Outcome {
     Ended(u8),
 }
 
-/// Runs a command, which writes its answer to `out`.
+/// Runs a command, which writes its own output to `out`.
 pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome> {
     match command {
         Command::Diff(args) => return diff::run(&args, out),

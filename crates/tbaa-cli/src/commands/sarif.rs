@@ -35,7 +35,7 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             }},
-            // Columns count characters, as everywhere in this program.
+            // Columns count characters.
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],
@@ -44,7 +44,6 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
     writeln!(out)
 }
 
-/// Returns a location: a file, with an optional region of the file and an optional message.
 pub(super) fn location(uri: &str, region: Option<Value>, text: Option<&str>) -> Value {
     let mut physical = json!({ "artifactLocation": { "uri": uri } });
     if let Some(region) = region {

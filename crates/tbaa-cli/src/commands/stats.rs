@@ -33,7 +33,7 @@ pub(crate) struct Stats {
 #[serde(untagged)]
 enum Figure {
     Count(usize),
-    /// The number of types on the longest path; `None` if the types form a cycle.
+    /// The result of [`longest`].
     Depth(Option<usize>),
     /// The number of accesses, and of accesses with a tag.
     Tagged {
@@ -43,7 +43,6 @@ enum Figure {
     MostUsed(Vec<Used>),
 }
 
-/// A tag with the number of instructions that have it.
 #[derive(Serialize)]
 struct Used {
     instructions: usize,
@@ -51,7 +50,7 @@ struct Used {
     meaning: String,
 }
 
-/// The largest number of tags shown as the most used ones.
+/// The largest number of tags in [`Figure::MostUsed`].
 const MOST_USED: usize = 10;
 
 /// A figure's group and key in JSON, its name in text, and the figure. If the key is empty, the
@@ -111,7 +110,6 @@ fn write(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts the tags by format and other properties, and those that LLVM rejects.
 fn tags(graph: &Graph, rejected: usize) -> [Row; 6] {
     let tags: Vec<_> = graph.tags().filter_map(|id| graph.tag(id).ok()).collect();
     let count =
@@ -139,7 +137,7 @@ fn types(graph: &Graph) -> [Row; 10] {
     };
     let dag = graph.type_dag();
     let is_parent = |edge: EdgeReference<'_, Edge>| *edge.weight() == Edge::Parent;
-    // In clang's old format, a C++ class without data is a node with one operand, as roots are.
+    // In clang's old format, a C++ class without data has one operand, so its kind is `Root`.
     let lone = count(&|ty, kind| kind == TypeKind::Root && !parents.contains(&ty));
     let roots = count(&|ty, kind| kind == TypeKind::Root && parents.contains(&ty));
     let known = [TypeKind::Root, TypeKind::Scalar, TypeKind::Aggregate];
@@ -159,8 +157,8 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Returns the largest number of types that `counts` accepts on a path of edges that `follow`
-/// accepts. Returns `None` if these edges form a cycle.
+/// Uses only the edges for which `follow` is true. Returns the largest number of types on one path
+/// for which `counts` is true, or `None` if these edges form a cycle.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

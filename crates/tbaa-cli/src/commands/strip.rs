@@ -65,7 +65,7 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result {
         }
         number += 1;
         if !dropped.is_empty() {
-            // A name means a tag, which all accesses lose, or one access, which loses its own tag.
+            // Each item is one access, or a tag, which stands for all accesses with this tag.
             return !dropped.iter().any(|found| match found.instruction {
                 Some(dropped) => dropped == index,
                 None => instruction.tag.is_some() && found.tag == instruction.tag,
@@ -97,7 +97,6 @@ pub(super) fn write(
     Ok(out.write_all(&text)?)
 }
 
-/// Returns a hash of the function's name and of the instruction's position in the function.
 fn hash(function: &[u8], instruction: &Instruction) -> u64 {
     let hash = fnv(function.iter().chain(&instruction.index.to_le_bytes()));
     (hash ^ hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32

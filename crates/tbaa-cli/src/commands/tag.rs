@@ -105,7 +105,7 @@ impl Tagging {
         Ok(tags)
     }
 
-    /// Reads the module without optimisation, and returns its file name and tagged text.
+    /// Reads a module, adds tags, and prints notes. Returns the file name and the new text.
     pub(crate) fn tagged(&self, input: &InputArg) -> Result<(String, Vec<u8>)> {
         let input = Input::open_for_types(Origin::from(input).without_tags())?;
         let module = input.module()?;

@@ -51,7 +51,7 @@ pub(super) struct FileTypes {
     pub(super) file: String,
     pub(super) context: Context,
     layout: DataLayout,
-    /// The number of each struct that has a number, such as `%0`, in place of a name.
+    /// The numbers of the structs that have a number, such as `%0`, instead of a name.
     numbers: HashMap<Type, u64>,
 }
 
@@ -175,14 +175,14 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The global variables seen so far: for each name, the file that had it first, and its type there.
+/// For each variable that is scalar and not local: its type in the first file, and that file.
 #[derive(Default)]
 pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 
 impl Globals {
-    /// Warns of each variable whose scalar type differs from that in the first module with it.
+    /// Adds a module's variables. Warns of each whose type differs from that in the first module.
     ///
-    /// Other types are not compared: clang gives a variable the type of its initial value.
+    /// Compares only scalar types, because clang derives others from the initial values.
     pub(super) fn add(&mut self, input: &Input) {
         let Content::Module(module) = &input.content else { return };
         let sizes = Sizes::new(module);

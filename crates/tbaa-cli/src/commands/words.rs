@@ -20,7 +20,7 @@ const STEPS: usize = 4096;
 /// The largest number of types in one list; a sentence may have two lists.
 const LISTED: usize = 8;
 
-/// Returns up to four lines that apply the rule's clause to these two accesses.
+/// Returns an explanation of up to four lines.
 pub(super) fn in_words(
     input: &Input,
     names: &Names<'_>,
@@ -125,7 +125,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns a sentence on the path of fields from one tag's base type to the other's.
+    /// Returns a sentence on how one tag's base type leads to the other's.
     fn met(&self) -> String {
         let [a, b] = &self.tags;
         if a.base == b.base {
@@ -149,7 +149,7 @@ impl Pair<'_> {
         "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
-    /// Returns a sentence on the access whose type is the other's access type or an ancestor of it.
+    /// Returns a sentence saying that one access type equals the other, or is its ancestor.
     fn generality(&self) -> String {
         for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
             let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);

@@ -1,4 +1,4 @@
-//! Turns an explanation into a drawing: the fields on each access's path, and the bytes accessed.
+//! Turns an explanation into drawings: the fields on each access's path, and the bytes accessed.
 
 use tbaa::explain::{AccessPath, ByteRange, Comparison, Explanation, Side};
 use tbaa::{Field, Format, Graph, Size, Tag, TagId, TypeId, TypeKind};
@@ -12,7 +12,7 @@ use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 /// The number of elements drawn of a long array. A lane repeats a span at most `COPIES` times.
 const ELEMENTS: u64 = 3;
 const COPIES: usize = 12;
-/// The number of innermost nesting levels that are drawn besides the outermost one.
+/// The approximate number of innermost nesting levels that are drawn. The outermost is drawn, too.
 const LEVELS: usize = 5;
 
 /// The name that the user gave, and the tag with this name.
@@ -71,7 +71,7 @@ struct Way<'a> {
 impl<'a> Way<'a> {
     fn of(graph: &Graph, mark: Mark, name: &'a str, tag: Tag) -> Way<'a> {
         let mut places = walk(graph, tag.base, tag.offset);
-        // Leave out the parents of the access type.
+        // End the path at the access type, or at the base type if the path does not reach it.
         let meets = places.iter().position(|place| place.ty == tag.access && place.offset == 0);
         places.truncate(meets.unwrap_or(0) + 1);
         let size = tag.size.and_then(Size::bytes);
@@ -106,9 +106,9 @@ fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
     build.drawing
 }
 
-/// Returns the fields of an aggregate and the end offset of each. In a format without sizes, a
-/// field ends where the next one begins. But if two fields share an offset and `reach` is set, all
-/// fields extend to the end of the aggregate, as in the union rules. `None` means this end.
+/// Returns the fields of an aggregate, each with its end; `None` is the end of the aggregate. In
+/// the old format, a field ends at the next offset. But if two fields share an offset and `reach`
+/// is set, all fields extend to the end of the aggregate, as in the union rules.
 fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
@@ -171,7 +171,7 @@ impl<'a> LaneBuilder<'a> {
         ends
     }
 
-    /// Returns the objects of a field inside each of the given objects.
+    /// Returns at most `COPIES` objects of a field, inside the given objects.
     fn objects_in(&self, ends: &Ends, field: &Field, end: Option<u64>) -> Ends {
         let elements = elements(self.graph, field);
         let (stride, count) = elements.unwrap_or((0, Some(1)));
@@ -269,7 +269,7 @@ impl<'a> LaneBuilder<'a> {
 /// A field's index, the field, and its end offset if known.
 type Slot = (usize, Field, Option<u64>);
 
-/// Puts each field into the first lane in which it overlaps no other field.
+/// Puts each field into the first lane whose last field ends at or before its offset.
 fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot>> {
     let mut lanes: Vec<Vec<Slot>> = Vec::new();
     for (at, (field, end)) in slots.into_iter().enumerate() {

@@ -28,7 +28,7 @@ pub(crate) enum Mark {
     B,
 }
 
-/// A row of the drawing: spans that do not overlap.
+/// A row of the drawing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lane {
     pub(crate) mark: Mark,

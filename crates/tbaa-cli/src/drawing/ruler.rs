@@ -1,19 +1,19 @@
-//! Divides an object's bytes into columns, each from one edge of a span to the next, so that a
-//! large object takes no more room than a small one with as many edges.
+//! Divides an object's bytes into columns, each from one edge of a span to the next.
 
 use super::{Lane, Mark, Span};
 
-/// The number of columns drawn on each side of an access's columns if others are left out.
+/// The largest number of columns kept on each side of an access if others are left out.
 const AROUND: usize = 1;
 /// The number of columns above which some are left out. A drawing as text may have a lower limit.
 pub(super) const COLUMNS: usize = 12;
 
-/// The columns of a drawing. `points` are the offsets at which columns begin, in ascending order.
+/// The columns of a drawing.
 pub(super) struct Ruler {
+    /// The offsets at which columns begin, in ascending order; then, unless `open`, the last end.
     points: Vec<u64>,
-    /// For each column, true if it is a gap, which stands for neighbouring columns that are left
-    /// out. `open` is true if a span has no end. If not, the last point only ends the last column.
+    /// For each column, true if it is a gap. A gap stands for neighbouring columns left out.
     gaps: Vec<bool>,
+    /// True if a span has no end. Then the last column has none.
     open: bool,
 }
 
@@ -35,7 +35,7 @@ impl Ruler {
         if columns <= most { ruler } else { ruler.with_gaps(lanes, most) }
     }
 
-    /// Leaves out columns, but not the first one and those near an access, as far as `most` allows.
+    /// Keeps the first column, and those near an access as far as `most` allows. Others form gaps.
     fn with_gaps(self, lanes: &[Lane], most: usize) -> Ruler {
         let columns = self.gaps.len();
         let mut kept = vec![false; columns];
@@ -78,7 +78,7 @@ impl Ruler {
         self.gaps.get(column).is_some_and(|&gap| gap)
     }
 
-    /// Returns all columns except gaps, and the last column's end if it has one, with offsets.
+    /// Returns the columns except gaps, with their offsets; then `len()` with the last end, if any.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, u64)> {
         self.points.iter().copied().enumerate().filter(|&(column, _)| !self.is_gap(column))
     }

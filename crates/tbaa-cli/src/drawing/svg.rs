@@ -14,7 +14,7 @@ const MARGIN: usize = 16;
 /// The smallest width of a column, in pixels. `WIDE` is the largest width without a long label.
 const NARROW: usize = 36;
 const WIDE: usize = 130;
-/// The largest number of characters shown of a title or label.
+/// The largest number of characters shown of a title, or of a label that widens its column.
 const TITLE: usize = 32;
 
 /// Writes a picture of some objects, under a title and lines of text.

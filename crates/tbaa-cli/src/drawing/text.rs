@@ -8,10 +8,10 @@ use crate::svg::cut;
 
 /// The largest number of characters shown of a lane's title.
 const TITLE: usize = 28;
-/// The number of characters in a line above which only `FEW_COLUMNS` are drawn.
+/// The width of titles and columns above which at most `FEW_COLUMNS` columns are drawn.
 const WIDTH: usize = 96;
 const FEW_COLUMNS: usize = 8;
-/// The smallest width of a column, in characters. Longer labels and offsets may exceed `WIDE`.
+/// The smallest width of a column, in characters. `WIDE` is the largest without long text.
 const NARROW: usize = 4;
 const WIDE: usize = 14;
 

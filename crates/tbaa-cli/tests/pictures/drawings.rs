@@ -28,7 +28,7 @@ fn no_name_is_markup() {
     }
 }
 
-/// Returns a module with nested structs of several fields each, and many scalars.
+/// Returns a module with nested structs and many scalars.
 fn many(types: usize) -> String {
     let mut text = String::from("!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n");
     for at in 2..types {

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use crate::support::{run, stdin};
 
-/// Returns the JSON data in a page.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (data, _) = rest.split_once("</script>").unwrap();

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Returns the folder `name` for temporary files, which is created if it does not exist.
+/// Returns the folder `name` for temporary files. Creates it if it does not exist.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
@@ -27,12 +27,12 @@ pub(crate) fn scratch(folder: &str, name: &str, content: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Returns a path relative to the package's folder.
+/// Returns the absolute path of `name`, which is relative to the package's folder.
 pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Returns the sorted files in a folder of the package that have one of the extensions.
+/// Returns the files with one of the extensions in a folder of the package, sorted by path.
 pub(crate) fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     let files = fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path());
     let has = |file: &PathBuf| {
@@ -58,19 +58,19 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs a program with a text as its standard input.
+/// Runs a program with `input` as its standard input.
 pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // The program may not read its input.
+        // Writing fails if the program does not read its input: ignore the error.
         scope.spawn(move || pipe.write_all(input));
         child.wait_with_output().unwrap()
     })
 }
 
-/// Returns a command that runs a shell line, which can call `tbaa` by its name.
+/// Returns a command that runs a shell line. The line can call `tbaa` by its name.
 pub(crate) fn shell(line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap().display();
     let mut command = Command::new("sh");
@@ -82,8 +82,8 @@ pub(crate) fn shell(line: &str) -> Command {
     command
 }
 
-/// Returns whether all tools can be run. Otherwise prints the first one that cannot be run, or
-/// panics if `TBAA_LLVM` is `require`.
+/// Returns whether all tools can be run. If not, prints the first one that cannot be run; panics
+/// if `TBAA_LLVM` is `require`.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
     let cannot_run = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(tool) = tools.iter().find(cannot_run) else { return true };
@@ -103,7 +103,7 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|var| var.parse().ok()).unwrap_or(default)
 }
 
-/// Returns the path of the plugin for LLVM. The first call compiles the plugin.
+/// Returns the path of the plugin for LLVM that `tbaa plugin` prints.
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {

@@ -1,4 +1,5 @@
-//! Compares three summaries of calls' effects: masks, regions, and intervals of leaves in a tree.
+//! Compares three summaries of what a call writes: bit masks of tags, alias regions, and intervals
+//! in a tree of types.
 
 use std::collections::{HashMap, HashSet};
 use std::{env, fs};
@@ -8,10 +9,10 @@ use tbaa_cranelift::Regions;
 use tbaa_ir::Opcode;
 use tbaa_lower::{Lowering, Options};
 
-/// Counts the pairs of a call and a load that do not alias by rule `union`, and how many of them
-/// remain NoAlias with each summary. Each function with tagged stores counts as a call with their
-/// effect. `TBAA_MODULES` names the modules. Intervals are those of `JavaScriptCore`'s abstract
-/// heaps: types are nodes of a tree, and an effect is all leaves from its first to its last.
+/// Counts the pairs of a call and a load that are NoAlias by rule `union`, and those that remain
+/// NoAlias with each summary. Each function with tagged stores counts as a call that does these
+/// stores. An interval, as in `JavaScriptCore`'s abstract heaps, covers the leaves of the tree from
+/// the first to the last one that the stores may write.
 #[test]
 #[ignore = "reads the modules that TBAA_MODULES names"]
 fn effects_of_real_calls() {

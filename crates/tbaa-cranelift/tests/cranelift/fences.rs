@@ -26,7 +26,7 @@ fn accesses_without_a_region_miss_stores() {
             let new = emit.load(types::I64, 0, None);
             emit.builder.ins().isub(new, old)
         }),
-        // Cranelift compares a store without a region with memory at the last fence, the old value.
+        // Cranelift assumes that the store without a region writes the value that is there already.
         ("a store is removed as one that changes nothing", |emit, long| {
             emit.in_region(0, "long");
             let old = emit.load(types::I64, 0, long);
@@ -78,7 +78,7 @@ fn a_store_reaches_a_load_on_one_of_two_ways() {
     assert_ne!(result(&func, memory), meant(&func, memory));
 }
 
-/// A load that no store in a region may alias needs no sequence point. One is enough for two loads.
+/// A load that no store in a region may alias needs no sequence point. Two loads share one.
 #[test]
 fn sequence_points_are_few() {
     let (session, [long, float, short]) = session(["*long", "*float", "*short"]);

@@ -1,4 +1,4 @@
-//! Tests two imported globals that may be the same one. wasmer gives each index its own region.
+//! Tests two imported globals that may be the same one. wasmer gives each global its own region.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
 use tbaa::declare::{Declarations, ScalarLayout, Target};
@@ -17,8 +17,8 @@ fn session() -> (Session, TagId, TagId) {
 }
 
 /// Reads global 1, writes global 0, reads global 1 again, and returns the second value minus the
-/// first. The first two words of memory are the distances of the globals from it, in bytes. With
-/// `wasmer`, the accesses have wasmer's regions.
+/// first. The first two words of memory are the offsets of the globals in this memory, in bytes.
+/// With `wasmer`, the accesses have wasmer's regions.
 fn function(global: TagId, pointer: TagId, wasmer: bool) -> (Function, Tags) {
     build(|emit| {
         let address = |emit: &mut Emitter<'_>, index| {

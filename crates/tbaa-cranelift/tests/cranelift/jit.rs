@@ -91,7 +91,8 @@ pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, 
     (func, tags)
 }
 
-/// Compiles functions, and runs each on a copy of `memory`. Returns results and final memories.
+/// Compiles functions, and runs each on its own copy of `memory`. Returns the result of each, and
+/// the copy as the function left it.
 pub(crate) fn run<const N: usize>(
     optimise: bool,
     functions: impl IntoIterator<Item = Function>,
@@ -130,12 +131,10 @@ pub(crate) fn loads_left(func: &Function) -> usize {
     count(&context.func, Opcode::Load)
 }
 
-/// Returns the instructions of a function, block after block.
 pub(crate) fn insts(func: &Function) -> impl Iterator<Item = Inst> + '_ {
     func.layout.blocks().flat_map(|block| func.layout.block_insts(block))
 }
 
-/// Returns the number of instructions with an opcode.
 pub(crate) fn count(func: &Function, opcode: Opcode) -> usize {
     insts(func).filter(|&inst| func.dfg.insts[inst].opcode() == opcode).count()
 }
@@ -145,7 +144,6 @@ pub(crate) fn apply(session: &Session, func: &mut Function, tags: &Tags) -> Appl
     Regions::new(session.oracle()).apply(session.oracle(), func, tags).unwrap()
 }
 
-/// Returns the rules of the findings of `check`.
 pub(crate) fn rules(session: &Session, func: &Function, tags: &Tags) -> Vec<Rule> {
     check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }

@@ -1,4 +1,4 @@
-//! Compares random functions without optimisation, and optimised with regions.
+//! Runs random functions without optimisation, and optimised with regions. Compares the results.
 //!
 //! All functions fulfil the promise of their tags: accesses that share a byte may alias.
 
@@ -35,7 +35,7 @@ impl Touch {
 #[derive(Debug)]
 enum Step {
     Load(Touch),
-    /// Stores a mix of all loaded values. If the flag is true, stores the last loaded value.
+    /// Stores the last loaded value if the flag is true, else a mix of all loaded values.
     Store(Touch, bool),
     AtomicLoad(Touch),
     AtomicStore(Touch),
@@ -182,7 +182,6 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Returns a function with these steps, and its tags.
 fn function(steps: &[Step]) -> (Function, Tags) {
     build(|emit| {
         let [sum, last] = [(); 2].map(|()| emit.builder.declare_var(types::I64));
@@ -195,7 +194,6 @@ fn function(steps: &[Step]) -> (Function, Tags) {
     })
 }
 
-/// Removes the sequence points.
 fn without_sequence_points(mut func: Function) -> Function {
     for inst in insts(&func).collect::<Vec<_>>() {
         if func.dfg.insts[inst].opcode() == Opcode::SequencePoint {
@@ -205,7 +203,6 @@ fn without_sequence_points(mut func: Function) -> Function {
     func
 }
 
-/// Gives each tag its own region, even if tags may alias.
 fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Function {
     for inst in insts(&func).collect::<Vec<_>>() {
         let Some(flags) = func.dfg.insts[inst].memflags_data(&func.dfg) else { continue };
@@ -221,12 +218,12 @@ fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Fu
     func
 }
 
-/// Returns an access of `bytes` bytes.
+/// Returns an access of `bytes` bytes; without a tag, an access to any memory.
 fn of_bytes(oracle: &Oracle<Graph>, tag: Option<TagId>, bytes: u64) -> Access {
     tag.map_or(Access::default(), |tag| Access::of_bytes(oracle.graph(), tag, bytes))
 }
 
-/// Checks that accesses in two regions never alias. Returns the number of their ordered pairs.
+/// Checks that no accesses in two regions may alias. Returns the number of ordered pairs checked.
 fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
     let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
     for inst in insts(func) {
@@ -260,7 +257,7 @@ fn random_functions_run_alike_with_regions() {
     let (mut more, mut fewer) = (0, 0);
     let (mut bare, mut own, mut pairs, mut points, mut several) = (0, 0, 0, 0, 0);
     for batch in 0..functions.div_ceil(BATCH) {
-        // A batch has one random graph and one `Regions`, which grows with every second function.
+        // A batch has one random graph. Every second function uses the same `Regions`.
         let rules = [AliasRule::Union, AliasRule::UnionStrict, AliasRule::Llvm][batch % 3];
         let taste = if batch % 4 == 0 { Taste::Wild } else { Taste::Tame };
         let universe = universe::random(&mut rng, batch % 5 != 0, taste);
@@ -325,8 +322,6 @@ fn random_functions_run_alike_with_regions() {
         "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
     println!("{fewer} loads fewer than without regions; {more} functions with more");
-    // A few functions have more loads than without regions: in them, Cranelift leaves more
-    // redundant stores, and at a store it forgets the contents of memory.
     assert!(more * 50 < functions && fewer > more, "{more} functions have more loads");
     assert!(several * 4 > functions && points > functions / 8 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");

@@ -1,12 +1,11 @@
 //! A model of a miscompilation by a wrong region in wasmtime in 2026 (issue 13538, fixed by 13552).
 //!
-//! It follows the copying collector of `wasmtime-internal-cranelift`
-//! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region. It stores
-//! the bump pointer with the region of the field in `VMContext` that holds the address of the
-//! collector's data. Version 47.0 gives both accesses the bump pointer's region, and gives objects'
-//! headers the heap's region. The model gives headers that region, too: in 46.0 they have none, so
-//! Cranelift forgets memory there. In the model, the second of two allocations reuses the bump
-//! pointer that the first one loaded, and two objects have one address.
+//! The model follows the copying collector of `wasmtime-internal-cranelift`
+//! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region, but stores
+//! it with the region of a field in `VMContext`. Version 47.0 gives both accesses the bump
+//! pointer's region. The model gives objects' headers the heap's region, as 47.0 does. In the
+//! model, the second of two allocations reuses the bump pointer that the first one loaded, so both
+//! objects have one address.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, TrapCode, Value, types};
@@ -21,9 +20,9 @@ use crate::jit::{Emitter, FLAGS, apply, build, meant, result, rules};
 enum Given {
     /// No region for the load, the region of `VMContext` for the store: as in 46.0.
     NoneAndVmContext,
-    /// Its own region for the load, the region of `VMContext` for the store.
+    /// A region of its own for the load, the region of `VMContext` for the store.
     OwnAndVmContext,
-    /// No region for these accesses or any other.
+    /// No region for any access.
     Nothing,
 }
 

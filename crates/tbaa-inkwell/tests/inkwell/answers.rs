@@ -1,4 +1,5 @@
-//! Compares LLVM's alias answers with the expected ones, for each pair of tags.
+//! Compares LLVM's alias answers with the expected ones, for each pair of tags. *Lowered* tags
+//! replace tags so that LLVM's answers approximate those of another rule.
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
@@ -10,7 +11,8 @@ use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
-/// Returns rows: in row `a`, whether LLVM lets a load with tag `a` alias a store with each tag `b`.
+/// Returns, in row `a` and column `b`, whether LLVM lets a load with tag `a` alias a store with tag
+/// `b`.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let code = Code::new(&context, tags.len());
@@ -37,9 +39,9 @@ fn count(rows: &[Vec<bool>]) -> usize {
     rows.iter().flatten().filter(|&&may| !may).count()
 }
 
-/// Asserts that LLVM answers as predicted. Lowered tags approximate the rule; with scopes the
-/// answers are exactly the rule's. Returns two numbers of ordered pairs: those that are `NoAlias`
-/// by the rule, and those that LLVM separates with lowered tags alone.
+/// Asserts that LLVM answers as expected for lowered tags, and exactly as the rule with alias
+/// scopes. Returns two numbers of ordered pairs: those that are `NoAlias` by the rule, and those
+/// that are `NoAlias` with lowered tags alone.
 fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);
@@ -57,7 +59,6 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usiz
         tags.iter().map(|&a| tags.iter().map(|&b| pair(a, b)).collect()).collect();
     assert_eq!(module_of(&name("lowered"), &lowering, tags), expected, "{what}");
 
-    // The same tags, lowered with alias scopes.
     let scoped = lower(Options::new().scopes());
     let both = Lowered::new(&scoped, &oracle);
     assert_eq!(module_of(&name("both"), &both, tags), promised, "{what}");

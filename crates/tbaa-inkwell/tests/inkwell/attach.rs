@@ -115,7 +115,7 @@ fn places_name_their_tags() {
     }
 }
 
-/// Length, base and table are loaded once; imported memory, which a store may change, 4 times.
+/// Length, base and table are loaded once each; imported memory is loaded 4 times.
 #[test]
 fn regions_of_a_runtime() {
     assert_eq!(crate::regions::run().unwrap(), [16, 7]);
@@ -374,8 +374,9 @@ fn base_reloads_vanish() {
     }
 }
 
-/// The form `Classes` adds no `!noalias`: each access has the scope of its class (accesses that
-/// alias alike). `!tbaa.relations` has one operand for each class. LLVM alone does not use them.
+/// A *class* is a set of accesses that may alias the same accesses. With the form `Classes`, each
+/// access has the scope of its class, and no `!noalias`. `!tbaa.relations` has one operand for each
+/// class; LLVM without the plugin ignores these operands.
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();

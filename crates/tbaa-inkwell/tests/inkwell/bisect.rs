@@ -1,4 +1,4 @@
-//! Finds a wrong tag by bisection: some tags are omitted until the failure disappears.
+//! Finds a wrong tag by bisection: runs a program with only some of its tags attached.
 
 use std::process::Command;
 
@@ -12,8 +12,8 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned};
 
-/// Runs a program whose store of 7 has a wrong tag. Returns its result (7 if the tag does no harm),
-/// the last attachment within the limit, and the number of attachments.
+/// Runs a program with a wrong tag on a store of 7. Returns the result (7 if the tag does no harm),
+/// the last attachment that a bisection by number keeps, and the number of requested attachments.
 fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =
@@ -65,7 +65,7 @@ fn a_wrong_tag_is_found_by_number() {
 fn a_wrong_tag_is_found_by_hash() {
     let bad = |pattern: &str| program(Bisect::hash(pattern).unwrap()).0 != 7;
     assert!(bad(""));
-    // Find a pattern that breaks the program although neither pattern one digit longer does.
+    // Prepend digits to the pattern as long as the longer pattern breaks the program too.
     let mut pattern = String::new();
     while let Some(digit) = ["0", "1"].into_iter().find(|digit| bad(&format!("{digit}{pattern}"))) {
         pattern = format!("{digit}{pattern}");
@@ -120,7 +120,7 @@ fn child() {
         let store = code.store(code.parameter(0), 16, 1);
         attach_planned(&tagger, &graph, tags[0], store).unwrap();
         kept += usize::from(store.get_metadata(TBAA).is_some());
-        // The limit counts attachments of all taggers in the process.
+        // The limit in `TBAA_BISECT` counts the attachments of all taggers in the process.
         tagger = Tagger::new(&context).unwrap();
     }
     println!("kept {kept}");

@@ -32,7 +32,7 @@ fn jit(form: TagForm) -> Jit {
     Jit::with_options(records(), JitOptions::new().form(form)).unwrap()
 }
 
-/// Returns a number of bytes that LLVM cannot know: it adds a zero that is loaded from memory.
+/// Returns `bytes` as a value that LLVM cannot know: adds a zero that is loaded from memory.
 fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
     let bytes = code.context.i64_type().const_int(bytes, false);
@@ -61,7 +61,7 @@ pub fn fill_at<'c>(
     call.as_instruction_value().unwrap()
 }
 
-/// Builds a call of a function with a pointer, and returns the call instruction.
+/// Builds a call of the function `of` with one argument, and returns the call instruction.
 pub fn instruction<'c>(
     code: &Code<'c>,
     of: FunctionValue<'c>,
@@ -126,7 +126,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(right, [FILLED; 2]);
 }
 
-/// `attach` rejects a fill larger than its place. At `[*]` or `*long` it accepts several elements.
+/// A fill may be larger than its place only at `[*]`, `*long` or a record, and by whole elements.
 #[test]
 fn runs() {
     let mut jit = jit(TagForm::Lowered);
@@ -157,7 +157,6 @@ fn runs() {
     }
 }
 
-/// Stores four words with one of LLVM's intrinsics.
 fn masked<'c>(code: &Code<'c>, name: &str) -> InstructionValue<'c> {
     masked_at(code, name, code.parameter(1), 7)
 }
@@ -213,7 +212,7 @@ fn intrinsics_have_a_width() {
     }
 }
 
-/// A call with a `byval` or `sret` argument accesses the argument's memory itself: it gets no tag.
+/// A call with a `byval` or `sret` argument gets no tag: the call accesses the argument's memory.
 #[test]
 fn arguments_that_are_memory() {
     let mut jit = jit(TagForm::Lowered);

@@ -51,11 +51,11 @@ fn another_process_goes_on() {
         );
         assert_eq!(a.place().offset, b.place().offset);
     }
-    // Old and new code share one type system, also after new types were declared.
+    // The stored code and the loaded JIT share one type system, even after a type is added.
     again.define(Record::structure("Late").field("x", "int")).unwrap();
     again.place("Late.x").unwrap();
     assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 0);
-    // The tags of another JIT's code do not match this JIT's tags.
+    // The tags of the stored code do not match those of another JIT.
     let context = Context::create();
     let mut other = Jit::new(runtime::types());
     let module = load(&context, &bytes).unwrap().1.remove(0);
@@ -73,7 +73,6 @@ fn another_process_goes_on() {
     }
 }
 
-/// Returns the text of the nodes of a place.
 fn text(place: &TaggedPlace) -> String {
     let mut emitter = Emitter::new(TextSink::default());
     emitter.attachments(place.nodes()).unwrap();
@@ -110,15 +109,15 @@ fn options_are_stored() {
         };
         assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
     }
-    // A target whose data layout a spec file cannot express.
+    // A target made from a data layout is stored too.
     let layout = "e-p:64:64-i64:32".parse().unwrap();
     let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
     assert_eq!(again.place("*long").unwrap().place().align, 4);
 }
 
-/// The loaded JIT has the stored regions, and the members that have only a layout. They may be
-/// declared again.
+/// The loaded JIT has the stored regions (memory of a runtime), and the members that have a layout
+/// but no type. Both may be declared again.
 #[test]
 fn regions_are_stored() {
     let declare = |types: &mut Declarations| {

@@ -1,5 +1,5 @@
-//! Small programs that LLVM 22 miscompiles if tags are attached unchanged. They are right with the
-//! metadata of this crate: *lowered* tags, which LLVM reads correctly, or alias scopes.
+//! Small programs that LLVM 22 miscompiles, or crashes on, if tags are attached unchanged. LLVM
+//! compiles them correctly with *lowered* tags, or with alias scopes.
 
 use std::process::Command;
 
@@ -13,7 +13,6 @@ use tbaa_lower::{Lowering, Options};
 
 use crate::support::{Code, TBAA, attach_planned};
 
-/// A function that tags one access.
 type Attach<'a> = &'a dyn for<'ctx> Fn(&Tagger, TagId, InstructionValue<'ctx>);
 
 /// Attaches the tag unchanged, even if LLVM misreads it.
@@ -50,7 +49,7 @@ fn run(steps: [(Step, TagId); 3], attach: Attach<'_>) -> u64 {
     code.run(&mut [0; 16])
 }
 
-/// Runs the same program, with the metadata that a plan has for each tag.
+/// Does the same as [`run`], with the metadata that `plan` has for each tag.
 fn run_planned(steps: [(Step, TagId); 3], plan: &impl Plan) -> u64 {
     run(steps, &|tagger, tag, to| attach_planned(tagger, plan, tag, to).unwrap())
 }

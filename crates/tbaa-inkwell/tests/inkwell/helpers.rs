@@ -1,4 +1,4 @@
-//! Helpers that clang compiles, linked with a JIT's code.
+//! Tests of helpers: C functions that clang compiles, and that a JIT links with its code.
 
 use std::process::Command;
 
@@ -61,7 +61,7 @@ fn helpers_meet_the_jit_in_one_tree() {
             ("set_kind", 0),
             ("set_other", 0),
             ("set_func", 0),
-            // These change the base, or may: clang tags union members as `char` (`set_number`).
+            // These may change `l.base`. clang tags the union member in `set_number` as `char`.
             ("set_number", 2),
             ("set_base", 2),
             ("copy", 2),

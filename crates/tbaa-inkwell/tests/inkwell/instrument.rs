@@ -18,8 +18,8 @@ extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
     RAN.lock().unwrap().push((site, address.addr()));
 }
 
-/// Memory, with shadow memory where the library `libtbaa_witness` would reserve it, and the
-/// library's list of entries that a check reads if its access has no other list.
+/// Memory that the program accesses (`words`), and memory that the checks read (`cells` and
+/// `entries`), at the addresses that the library `libtbaa_witness` would reserve.
 struct Memory {
     words: *mut u64,
     cells: *mut libc::c_void,
@@ -74,7 +74,7 @@ fn checks_run_before_tagged_accesses() {
     let (module, skipped) = instrument(&context, &code.module).unwrap();
     assert_eq!(skipped, []);
     module.verify().unwrap();
-    // Define the library's variables. The table of changes is empty, so every check calls `check`.
+    // Define the library's variables. `__tbaa_witness_changes` is zero: every check calls `check`.
     let changes = module.get_global("__tbaa_witness_changes").unwrap();
     changes.set_initializer(&changes.get_value_type().into_array_type().const_zero());
     let shift = module.get_global("__tbaa_witness_changes_shift").unwrap();

@@ -49,7 +49,7 @@ struct Step {
     how: u64,
     known: bool,
     value: u64,
-    /// A place whose metadata is attached in between, before that of `place` is attached again.
+    /// If present, the program's builder attaches `place`, then this place, then `place` again.
     before: Option<TaggedPlace>,
 }
 

@@ -50,8 +50,8 @@ pub fn loads_around<'c>(
     (loads, code.run(&mut [0; 16]))
 }
 
-/// Builds code that loads a place before and after a call of another module's function, and returns
-/// the values' difference. Links that module. `arguments` are indices of the code's parameters.
+/// Builds code that loads a place before and after a call of a function of `module`. The code
+/// returns the difference of the values. `arguments` are indices of the code's parameters.
 pub fn call_between<'c>(
     code: &Code<'c>,
     place: &TaggedPlace,
@@ -138,7 +138,7 @@ impl<'ctx> Code<'ctx> {
         (value, value.as_instruction_value().unwrap())
     }
 
-    /// Builds a load of 64 bits at a place's offset from the first parameter, with its metadata.
+    /// Builds a 64-bit load at a place's offset from the first parameter, with the place's tag.
     pub fn load_at(&self, place: &TaggedPlace) -> IntValue<'ctx> {
         let (value, load) =
             self.load(self.address(self.parameter(0), place.place().offset), 64, "");

@@ -1,6 +1,6 @@
 //! Mistakes that careful users make. Each program misbehaves if wrong metadata is attached by
-//! force. The library prevents this: the result is right, or an error says what to do. Each runs
-//! both unoptimised and after `-O2`.
+//! force. Without force, the result is right, or an error says what to do. Programs run both
+//! unoptimised and after `-O2`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,7 +52,7 @@ pub fn both(build: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     })
 }
 
-/// Declares a function of this program that never unwinds, and returns it.
+/// Declares one of the functions that [`both`] provides, such as `counts`, and returns it.
 pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
     if let Some(known) = code.module.get_function(name) {
         return known;
@@ -92,7 +92,7 @@ extern "C" fn reuses(object: *mut u64) -> *mut u64 {
     object
 }
 
-/// Mistake: the only place that a call accesses is immutable.
+/// Mistake: a call that also writes a counter has the tag of an immutable place.
 #[test]
 fn a_call_does_not_say_immutable() {
     for form in [TagForm::LoweredScopes, TagForm::Clang] {
@@ -119,7 +119,7 @@ fn a_call_does_not_say_immutable() {
     }
 }
 
-/// Returns the difference of two loads of 64 bits at `load`, around the code that `store` builds.
+/// Runs two loads at `load` around the code of `store`. Returns their difference: see [`both`].
 pub fn load_store_load(load: &TaggedPlace, store: &dyn for<'c> Fn(&Code<'c>)) -> [u64; 2] {
     both(&|code| {
         let first = code.load_at(load);
@@ -133,7 +133,7 @@ fn store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
     code.store(code.address(code.parameter(1), 8), 64, 7)
 }
 
-/// Mistake: the C header declares the member as `long long`, the JIT as `long`.
+/// Mistake: the C header declares a member as `long long`, the JIT as `long`.
 #[test]
 fn a_helper_whose_header_differs() {
     let source = "struct Proto { int size; long long step; };\n\
@@ -271,7 +271,7 @@ fn shared_records_of_another_clang() {
         let options = JitOptions::new().shared(shared.iter().copied());
         Jit::with_options(declared.clone(), options).unwrap()
     };
-    // Links and inlines the helper between two loads.
+    // Calls the helper between two loads.
     let run = |flags: &[&str], check: bool| {
         let results = [false, true].map(|optimise| {
             let context = Context::create();

@@ -1,7 +1,7 @@
 //! Reads a function's body on demand: blocks, instructions, and values that have ids.
 //!
-//! Users of this reader need not know how opcodes, types and values are spelled. Every spelling of
-//! a function gives an equal [`Function`], except for names and offsets:
+//! Users of this reader need not know how opcodes, types and values are spelled. Spellings of the
+//! same function are read alike, except for names and offsets:
 //!
 //! - A value has an id, whether the text gives its name, its number, or neither.
 //! - Two blocks are read as one if the first ends with an unconditional `br` to the second, and no
@@ -122,7 +122,7 @@ pub struct Function<'t> {
     expressions: Vec<Inst>,
     values: Vec<Known<'t>>,
     operands: Vec<Value>,
-    /// Each local value that an instruction with unreadable operands names, and its index.
+    /// Pairs of a local value and the index of an instruction with unreadable text that names it.
     unread: Vec<(Value, u32)>,
     /// The targets of branches, and the incoming blocks of `phi`s, as block indices.
     labels: Vec<u32>,
@@ -228,7 +228,7 @@ impl<'t> Function<'t> {
         (inst.opcode == Opcode::Store).then(|| self.operand(inst, 0))?
     }
 
-    /// Returns the indices of the incoming blocks of a `phi`, one for each value.
+    /// Returns the incoming block of a `phi` for each value: its index, or `u32::MAX` if unknown.
     pub fn incoming(&self, phi: &Inst) -> &[u32] {
         &self.labels[phi.labels.start as usize..phi.labels.end as usize]
     }
@@ -282,7 +282,7 @@ impl<'t> Function<'t> {
     }
 
     /// Reads the callee, arguments and attributes of a call. `None` for other instructions, or if
-    /// the callee cannot be read. The arguments come first in [`operands`](Self::operands).
+    /// the call cannot be read. The arguments come first in [`operands`](Self::operands).
     pub fn call(&self, inst: &Inst) -> Option<Call<'t>> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
@@ -294,7 +294,7 @@ impl<'t> Function<'t> {
         inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")
     }
 
-    /// Reads an `alloca`; `None` for other instructions.
+    /// Reads an `alloca`; `None` for other instructions, or if it cannot be read.
     pub fn alloca(&self, inst: &Inst) -> Option<Alloca> {
         (inst.opcode == Opcode::Alloca).then(|| Alloca::read(self.lexer(inst)))?
     }

@@ -84,7 +84,7 @@ impl<'t> Name<'t> {
     }
 }
 
-/// Returns a name without its quotes, unless it needs them. `name` is the text after `%`.
+/// Returns a name without its quotes, unless it needs them. `name` is the text after `%` or `@`.
 fn plain(name: &[u8]) -> &[u8] {
     let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     match inner {
@@ -162,7 +162,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Finds where instructions and blocks begin, and marks the instructions that the module lists.
-    /// A line that begins neither belongs to the previous instruction, unless [`is_aside`].
+    /// Another line continues the previous instruction of its block, unless [`is_aside`].
     fn lines(&mut self, span: Range<usize>, listed: impl Iterator<Item = (usize, (usize, bool))>) {
         let text = self.function.text;
         let mut listed = listed.peekable();
@@ -636,12 +636,11 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Returns the numbers sorted, each once.
 fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The operands of an instruction that have been read so far.
+/// The operands that have been read so far of one instruction.
 struct Operands {
     values: Vec<Value>,
     labels: Vec<u32>,
@@ -651,7 +650,7 @@ struct Operands {
     end: usize,
 }
 
-/// Skips white space and the words that may be before a type.
+/// Skips white space and the words in [`FLAGS`].
 fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;

@@ -1,4 +1,4 @@
-//! Reads a function's header, calls and `alloca`s, and skips lines, labels and values in its text.
+//! Reads a function's header, calls and `alloca`s, and skips spaces, lines and values in its text.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -88,7 +88,6 @@ impl<'t> Call<'t> {
         unquoted(self.callee)
     }
 
-    /// Reads a call; `None` if its callee cannot be read.
     pub(super) fn read(mut lexer: Lexer<'t>) -> Option<Self> {
         let mut callee = &b""[..];
         let mut target;
@@ -161,7 +160,6 @@ impl<'t> Call<'t> {
 }
 
 impl Alloca {
-    /// Reads an `alloca`; `None` if it cannot be read.
     pub(super) fn read(mut lexer: Lexer<'_>) -> Option<Self> {
         let mut alloca = Alloca { align: None, swift_error: false, plain: true };
         loop {

@@ -1,8 +1,8 @@
 //! Compares clang's tags for accesses to declared types with the tags that the declarations give.
 //!
 //! A dump of record layouts does not determine the tags: it lacks attributes such as `may_alias`,
-//! and the name of `_Bool`, which depends on the language version. So clang compiles an access to
-//! every member, and the tag of each access is compared with the declarations' tag.
+//! and the name of `_Bool`, which depends on the language version. So clang compiles accesses to
+//! the members, and the tag of each access is compared with the declarations' tag.
 
 use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, TaggedTypes};
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
@@ -13,7 +13,7 @@ const MEMBERS: usize = 1 << 12;
 /// A record that contains records nested deeper than this is not compared.
 const DEPTH: usize = 64;
 
-/// C code with one access to each member of each record, for clang to compile.
+/// C code with accesses to the members of records, for clang to compile.
 ///
 /// For most members that are pointers, there is also an access through the pointer. Bit-fields have
 /// no access, because clang never tags them.
@@ -73,7 +73,7 @@ pub struct ClangDifference {
 }
 
 impl ClangAccesses {
-    /// Returns accesses to all members of all records that have a name.
+    /// Returns accesses to the members of the records that have a name.
     pub fn of(types: &Declarations) -> Self {
         let mut found = ClangAccesses { lines: Vec::new(), endless: Vec::new() };
         let mut number = 0;
@@ -114,7 +114,7 @@ impl ClangAccesses {
     }
 
     /// Compares clang's tags for [`lines`](Self::lines) with the tags of `types`. Returns each
-    /// record that differs, with its first different member, and each record with too many members.
+    /// record that differs, with its first different member, and each record that is too large.
     ///
     /// `accesses` are the loads and stores of clang's module in file order, each as the name of its
     /// function, and its tag. `graph` is the graph of this module.
@@ -234,7 +234,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Adds an access to a member, or to each member inside it. For a pointer, adds one through it.
+    /// Adds an access to a member, or to each member inside it. For a pointer, calls `pointee` too.
     fn value(&mut self, ty: DeclId, mut c: String, mut path: String, depth: usize) {
         let (ty, lens) = self.types.array_parts(ty);
         for _ in lens {
@@ -255,7 +255,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Adds one access through a pointer, because the pointee may have attributes.
+    /// Adds at most one access through a pointer, because the pointee may have attributes.
     fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
         match self.types.kind(to) {
             DeclKind::Record(_) => {

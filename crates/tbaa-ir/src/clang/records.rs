@@ -78,7 +78,7 @@ impl Hash for Key<'_> {
 
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Dumped<'t> {
-    /// The name; empty for an unnamed record.
+    /// The name; empty for an unnamed record, even if a typedef names it.
     name: &'t str,
     union: bool,
     /// True if clang describes a different record the same way, because a macro makes both.
@@ -138,10 +138,9 @@ impl<'t> ClangRecords<'t> {
         records
     }
 
-    /// Returns lines of C to append to the header, each with a record's name. With them, clang
-    /// dumps every record that has a name or a typedef. Use this second dump, by
-    /// `-fdump-record-layouts`, instead of the first: clang makes the first before it has read the
-    /// attributes after a record.
+    /// Returns lines of C to append to the header, each with the name of a record or typedef. With
+    /// them, `-fdump-record-layouts` dumps these records. Use this second dump instead of the
+    /// first: clang makes the first before it has read the attributes after a record.
     pub fn probes(&self, types: &Declarations) -> Vec<(&'t str, String)> {
         let named = self.records.values().filter(|record| !record.name.is_empty());
         let named = named.map(|record| {
@@ -184,7 +183,7 @@ impl<'t> ClangRecords<'t> {
         }
     }
 
-    /// Removes a record by its name. Then records that contain it cannot be declared.
+    /// Removes a record by its name. Records that contain it need another declaration of it.
     pub fn leave_out(&mut self, name: &str) {
         if let Some(at) = self.records.keys().position(|key| *key == Key(name)) {
             self.records.shift_remove_index(at);
@@ -374,8 +373,8 @@ fn unnamed_enum(ty: &str) -> Option<String> {
     (number && (lens.is_empty() || lens.starts_with('['))).then(|| format!("unsigned int{lens}"))
 }
 
-/// Returns the spelling of a vector type, or of a type derived from it. clang prints the attribute
-/// before `float *` or after it.
+/// Returns the spelling of a vector type, or of a pointer to one or an array of them. clang prints
+/// the attribute before the rest of the type or after it.
 fn vector(ty: &str) -> Option<String> {
     let (len, of) = match ty.strip_prefix("__attribute__((__vector_size__(") {
         Some(rest) => (rest.split_once(" * ")?.0, rest.split_once("))) ")?.1),
@@ -388,8 +387,8 @@ fn vector(ty: &str) -> Option<String> {
     Some(format!("<{len} x {}>{derived}", element.trim_end()))
 }
 
-/// Returns a pointer type to which clang gives the same tag as to the pointer type `ty`, which
-/// cannot be declared. Returns `None` if `ty` is not a pointer.
+/// Returns a type that can be declared and that clang tags like the pointer type `ty`. `None` if
+/// `ty` is no pointer.
 fn fallback(types: &mut Declarations, ty: &str) -> Option<tbaa::declare::DeclId> {
     if ty.contains("(*") && ty.ends_with(')') {
         return types.ty("void (*)()").ok();

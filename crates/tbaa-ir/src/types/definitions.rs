@@ -26,12 +26,12 @@ impl Definitions {
         self.numbers.get(&number).copied()
     }
 
-    /// Returns the numbered types, in the order in which the text first uses or defines them.
+    /// Returns the numbered types. The structs are in the order of their first use or definition.
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
         self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
-    /// Returns the named types, in the order in which the text first uses or defines them.
+    /// Returns the named types. The structs are in the order of their first use or definition.
     pub fn names(&self) -> impl ExactSizeIterator<Item = (&[u8], Type)> {
         self.names.iter().map(|(name, &ty)| (&name[..], ty))
     }
@@ -49,7 +49,7 @@ type Entries<'t> = IndexMap<Local<'t>, Entry>;
 struct Entry {
     ty: Type,
     defined: bool,
-    /// The offset of the name's first use or definition.
+    /// The offset of the first use or the definition, for errors.
     offset: usize,
 }
 
@@ -126,7 +126,8 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Returns the definitions, or an error: that of `read`, a recursive struct, an undefined name.
+    /// Returns the definitions. Fails if `read` is an error, if a struct contains itself, or if a
+    /// name is undefined.
     pub(super) fn finish(
         self,
         context: &mut Context,

@@ -11,7 +11,7 @@ use tbaa_types::{Packing, TypeError};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else is expected here: the field says what.
+    /// Other text is expected here; the field says which.
     #[error("expected {0}")]
     Expected(&'static str),
     /// A struct is used but not defined.
@@ -43,7 +43,7 @@ pub struct ParseError {
     pub column: usize,
 }
 
-/// A lexer for types. Its methods, unlike those of [`Lexer`], skip white space and comments first.
+/// A lexer for types. Unlike a [`Lexer`], it skips white space and comments before a token.
 pub(super) struct Tokens<'t>(Lexer<'t>);
 
 impl<'t> Deref for Tokens<'t> {

@@ -71,8 +71,8 @@ pub trait ReadTypes {
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
 
-    /// Like [`ReadTypes::read_definitions`], for a text that has more than definitions, such as a
-    /// module. `definitions` has each name without `%` and quotes, and the offset after `type`.
+    /// Like [`ReadTypes::read_definitions`], for definitions inside another text, such as a module.
+    /// `definitions` has each name without `%` and quotes, and the offset after `type`.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl ReadTypes for Context {
         let mut reading = Reading::new(text);
         let read = definitions.into_iter().try_for_each(|(name, offset)| {
             reading.lexer.at = offset.min(text.len());
-            // The caller has removed any quotes, so `%"0"` and `%0` look equal: both are numbers.
+            // The names have no quotes, so `%"0"` and `%0` look equal: both are read as numbers.
             let is_number = !name.is_empty() && name.iter().all(u8::is_ascii_digit);
             let number = is_number.then(|| Local::Number(saturating(name)));
             reading.body(self, number.unwrap_or_else(|| Local::Name(name.into())), offset)

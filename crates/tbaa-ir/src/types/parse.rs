@@ -25,13 +25,13 @@ impl<'t> Names<'t> for OwnNames {
     }
 }
 
-/// A type whose inner types are being parsed. Those that are complete are in [`Parser::values`].
+/// A type whose inner types are being parsed. `first` is the index of the first complete inner type
+/// in [`Parser::values`]. The type's text begins at `opened`.
 enum Frame {
     /// An array, with its length.
     Array(u64),
     /// A vector, with its length or minimum length, and true if it is scalable.
     Vector(u64, bool),
-    /// A struct: its elements are `values[first..]`, and its text begins at `opened`.
     Struct {
         first: usize,
         packing: Packing,

@@ -28,13 +28,13 @@ use tbaa::parts::fnv;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
     how: How,
-    /// The number of attachments requested, up to the last request to this value.
+    /// The number of the attachment that was last requested of this value, or 0.
     last: u64,
-    /// True if the attachments of the whole process are counted together, in `ASKED`.
+    /// True if attachments requested of this value are counted in `ASKED`.
     shared: bool,
 }
 
-/// The number of attachments requested in this process, from all values with `shared` set.
+/// The number of attachments that were requested of all values with `shared` set.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,8 +97,8 @@ impl Bisect {
         Ok(Bisect { how, last: 0, shared: false })
     }
 
-    /// Parses the environment variable `TBAA_BISECT`, such as `1200` or `hash:0110`. If it is not
-    /// set or empty, every tag is attached. All values that this function returns in a process
+    /// Parses the environment variable `TBAA_BISECT`, such as `1200` or `hash:0110`. If it is
+    /// unset or empty, every tag is attached. All values that this function returns in a process
     /// share one count, across contexts and threads.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use tbaa::{Format, Graph, NodeId, Size, Tag, TagId, TypeId};
 /// For two accepted tags, LLVM 22 answers `MayAlias` wherever rule
 /// [`Union`](tbaa::AliasRule::Union) does, under two conditions: a scalar is no smaller than its
 /// ancestors, and an aggregate's parent is an ancestor of all its fields' types. Types of
-/// [`declare`](tbaa::declare) meet both. A test compares the two rules on random graphs.
+/// [`declare`](tbaa::declare) meet both.
 ///
-/// The results for types are cached, so a check takes one step for each type on the tag's path.
+/// The results for types are cached.
 #[derive(Clone, Debug, Default)]
 pub struct TagCheck {
     /// The stamp of the graph that was examined.
@@ -52,8 +52,8 @@ pub enum Reason {
     /// does not lead to the access type.
     #[error("the path never meets the access type, and LLVM crashes on that")]
     NeverMet,
-    /// The path from the base type leads through a field that shares bytes with another field, and
-    /// LLVM follows only the last of these.
+    /// The path from the base type leads through a field that shares bytes with another field. LLVM
+    /// follows only the last of these fields.
     #[error("the path leads through fields that overlap, of which LLVM sees the last only")]
     Union {
         /// The type with the fields that overlap.
@@ -112,8 +112,8 @@ impl TagCheck {
         self.judge(graph, tag).map_err(error)
     }
 
-    /// Like [`TagCheck::check`], for a tag in a `!tbaa.struct` list. Its size may be a multiple of
-    /// its type's size, as clang writes it for arrays.
+    /// Like [`TagCheck::check`], for a tag in a `!tbaa.struct` list. The size of a tag for a whole
+    /// type may be a multiple of the type's size, as clang writes it for arrays.
     pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), TagCheckError> {
         let checked = self.check(graph, tag);
         if let Err(TagCheckError { reason: Reason::Wide { size, room }, .. }) = checked
@@ -212,7 +212,7 @@ fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     found.into()
 }
 
-/// Returns the first type that is an ancestor of a type inside `of`, but neither inside `of` nor an
+/// Returns a type that is an ancestor of a type inside `of`, but neither inside `of` nor an
 /// ancestor of `of`: LLVM does not find it. If too many types are inside `of`, returns one of them.
 ///
 /// LLVM: `hasField`, in `TypeBasedAliasAnalysis.cpp`.

@@ -61,9 +61,8 @@ fn own_size(access: &Access) -> String {
 
 /// Emits metadata nodes into a [`Sink`], which creates them. Each node is emitted once.
 ///
-/// The emitter owns the sink, so its cached nodes are never used with another sink, such as one for
-/// a newer LLVM context at the same address. One emitter may emit several graphs, such as a
-/// program's own and its lowered one.
+/// The emitter owns the sink, so the cached nodes are never used with another sink. One emitter may
+/// emit several graphs, such as a program's own and its lowered one.
 #[derive(Clone, Debug)]
 pub struct Emitter<S: Sink> {
     pub(super) sink: S,
@@ -184,11 +183,10 @@ impl<S: Sink> Emitter<S> {
     /// Emits any node unchanged: a type, a root or a tag. NB: LLVM 22 crashes on tags that its
     /// verifier would reject, and misinterprets some others.
     ///
-    /// Takes time linear in the number of nodes that were not emitted before.
-    ///
     /// # Errors
     ///
-    /// Returns any [`EmitError`] except [`EmitError::Refused`].
+    /// Returns [`EmitError::ForeignId`], [`EmitError::Cycle`], [`EmitError::Operand`] or
+    /// [`EmitError::Sink`].
     pub fn node(&mut self, graph: &Graph, node: NodeId) -> Result<S::Node, EmitError<S::Error>> {
         if !graph.owns(node) {
             return Err(EmitError::ForeignId);
@@ -237,8 +235,7 @@ impl<S: Sink> Emitter<S> {
         self.scopes.relation(&mut self.sink, domain, rows).map_err(EmitError::Sink)
     }
 
-    /// Emits a recorded node and its operands, each one once. Takes no lock, and time linear in the
-    /// number of nodes that were not emitted before.
+    /// Emits a recorded node and its operands, each one once.
     ///
     /// # Errors
     ///
@@ -310,7 +307,7 @@ fn emit_all<S: Sink>(
     }
 }
 
-/// Emits a node with the first `count` operands of `node`. Nodes among these are emitted already.
+/// Emits a node with the first `count` operands of `node`. The operands must be emitted already.
 fn make<S: Sink>(
     sink: &mut S,
     graph: &Graph,

@@ -49,7 +49,7 @@ impl Plan for Graph {
         self
     }
 
-    /// LLVM ignores sizes, so an access whose `size` is `Some` is `Unknown`.
+    /// LLVM ignores sizes, so a tagged access with a size of its own is `Unknown`.
     fn planned(&self, access: Access) -> Planned {
         match access {
             Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
@@ -137,8 +137,7 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
     }
 }
 
-/// The plan that attaches the tags of `tags`, and the scopes in `classes` of all accesses that an
-/// access, call or copy makes.
+/// The plan that attaches the tags of `tags`, and the scopes of the accesses in `classes`.
 pub(super) struct ClassPlan<'a> {
     pub(super) tags: &'a dyn Plan,
     pub(super) classes: &'a AccessClasses,

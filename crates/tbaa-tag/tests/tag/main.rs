@@ -31,7 +31,6 @@ fn run(name: &str, module: &[u8], level: &str) -> String {
     process::text_of(&mut Command::new(program)).unwrap()
 }
 
-/// Returns the files with this extension in a folder under `tests`, sorted.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     tbaa_tests::files(&format!("crates/tbaa-tag/tests/{folder}"), &[extension])
 }

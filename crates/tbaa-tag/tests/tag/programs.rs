@@ -302,7 +302,7 @@ fn tags_change_no_program() {
 }
 
 /// Two kinds of wrong tags change the output. In the first, options declare that structs never
-/// alias, but programs access one struct as another. In the second, stores have an unrelated type.
+/// alias, but programs access one struct as another. In the second, stores have an unrelated tag.
 #[test]
 fn wrong_tags_change_programs() {
     if Llvm::get().is_none() {

@@ -49,7 +49,7 @@ use crate::table::HashMap;
 #[non_exhaustive]
 pub enum Equality {
     /// Equal encodings: the relation of the article "Type Equality in LLVM". The graphs reachable
-    /// from the two types are equal except for names.
+    /// from the two types are equal, except for the names of structs with a body.
     Structural,
     /// Bisimilarity: the (possibly infinite) trees from unfolding the two types are equal. More
     /// types are equal than under [`Equality::Structural`].
@@ -105,7 +105,7 @@ impl TypeClasses {
         self.count
     }
 
-    /// Returns whether all equal types are in one class. Always true for [`Equality::Unfolding`].
+    /// Returns true if equal types are surely in the same class, as for [`Equality::Unfolding`].
     pub fn is_exact(&self) -> bool {
         self.exact
     }

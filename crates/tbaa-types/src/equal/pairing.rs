@@ -4,8 +4,8 @@
 //! with exactly one struct of the other. Encoding each type of a program separately would take
 //! quadratic time if all types reach each other. So nodes are first coloured by a prefix of their
 //! encodings. For most types the prefix is the whole encoding. Refinement then separates nodes that
-//! lead to different colours. The remaining nodes of one colour are compared by traversals, largest
-//! types first. A successful traversal proves that the nodes of each pair it visited are equal.
+//! lead to different colours. The remaining nodes of one colour are compared by traversals. A
+//! successful traversal proves that the nodes of each pair it visited are equal.
 
 use petgraph::graph::DiGraph;
 use petgraph::unionfind::UnionFind;
@@ -16,7 +16,7 @@ use crate::table::{HashMap, HashSet, IndexSet};
 
 /// The length of the prefix of encodings by which nodes are coloured.
 const PREFIX: usize = 64;
-/// All traversals may visit this many pairs or nodes for each node and edge of the graph.
+/// All traversals together may visit this many pairs or nodes for each node and edge of the graph.
 const STEPS: usize = 64;
 
 /// Returns the class of each node, and whether all equal nodes are in one class.
@@ -62,8 +62,8 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     (classes, pairing.left > 0)
 }
 
-/// Returns a number for the prefix of each node's encoding, and true if it is the whole encoding.
-/// The encoding is breadth-first here, so that a prefix describes near nodes.
+/// Returns, for each node, a number for the prefix of its encoding, and whether the encoding is
+/// shorter than [`PREFIX`]. The encoding is breadth-first here, so a prefix describes near nodes.
 fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     let mut known: IndexSet<Box<[u32]>> = IndexSet::default();
     let mut whole = Vec::with_capacity(automaton.len());
@@ -101,8 +101,8 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
     (numbers, whole)
 }
 
-/// Returns the number of each node's strongly connected component, and all nodes, predecessors
-/// before successors. A component's number is greater than those of components that it leads to.
+/// Returns the number of each node's strongly connected component, and all nodes, sorted by
+/// descending component number. A component leads only to components with smaller numbers.
 fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(automaton.len(), automaton.edges.len());
     for _ in 0..automaton.len() {

@@ -35,8 +35,8 @@ impl Partition {
         Partition { nodes, place, block, ranges }
     }
 
-    /// Moves a node to the marked nodes at the front of its block. Returns the block if this is the
-    /// first node marked in it.
+    /// Marks a node, by moving it to the front of its block. Returns the block if all its nodes
+    /// were unmarked before.
     fn mark(&mut self, node: u32) -> Option<u32> {
         let block = self.block[node as usize];
         let (first, _, marked) = self.ranges[block as usize];

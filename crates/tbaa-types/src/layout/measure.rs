@@ -25,8 +25,9 @@ impl TypeSize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// The type is or contains an opaque struct, a function, `void` or another type without a size,
-    /// or a struct with a scalable element, unless all its elements are one scalable vector type.
+    /// The type is or contains an opaque struct, a function, `void` or another type without a size.
+    /// A struct with a scalable element has no size, unless its elements are all of one scalable
+    /// vector type.
     #[error("the type has no size; give every struct in it a body")]
     Unsized,
     /// The type takes 2^61 bytes or more, so its size in bits does not fit into 64 bits. LLVM's
@@ -67,9 +68,8 @@ type Measured = Result<Measure, LayoutError>;
 
 /// The sizes and alignments of a context's types under one data layout.
 ///
-/// Each type is measured once. The first request takes time in the size of the type, later requests
-/// take constant time. Functions fail with [`LayoutError::Unsized`] or [`LayoutError::TooLarge`].
-/// They panic if a type was issued by another context.
+/// Each type is measured once. Methods may fail with [`LayoutError::Unsized`] or
+/// [`LayoutError::TooLarge`], and panic if a type was issued by another context.
 pub struct Layouts<'a> {
     layout: &'a DataLayout,
     context: &'a Context,
@@ -143,7 +143,7 @@ impl Layouts<'_> {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::NotStruct`], and the errors of the other functions. LLVM:
+    /// [`LayoutError::NotStruct`], and the errors of the other methods. LLVM:
     /// `DataLayout::getStructLayout`.
     pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
         let (elements, packing) = match self.context.kind(ty) {
@@ -334,7 +334,7 @@ fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
     size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
 }
 
-/// Measures a type of `bits` bits. If `specs` lacks the width, the alignment is a power of two.
+/// Measures a type of `bits` bits, whose alignments `specs` may give.
 fn by_width(specs: &[PrimitiveSpec], bits: u64) -> Measured {
     // LLVM truncates the width to 32 bits before it looks it up.
     let found = specs.binary_search_by_key(&(bits as u32), |spec| spec.bits);

@@ -37,7 +37,7 @@ pub struct PointerSpec {
     pub preferred: u64,
     /// The width in bits of an index in address computations (`getelementptr`).
     pub index_bits: u32,
-    /// True if the bits of a pointer may change without a change of what it points to.
+    /// True if a pointer's bits may change while it points to the same object.
     pub unstable: bool,
     /// True if a pointer has state besides its bits.
     pub external_state: bool,
@@ -109,15 +109,15 @@ pub struct DataLayout {
     pub mangling: Option<Mangling>,
     /// The widths in bits of the machine's native integers.
     pub native_ints: Vec<u32>,
-    /// Alignments of integers, by width.
+    /// Alignments of integers, sorted by width.
     ints: Vec<PrimitiveSpec>,
-    /// Alignments of floating-point numbers, by width.
+    /// Alignments of floating-point numbers, sorted by width.
     floats: Vec<PrimitiveSpec>,
-    /// Alignments of vectors, by width.
+    /// Alignments of vectors, sorted by width.
     vectors: Vec<PrimitiveSpec>,
     /// Pointer specifications, sorted by address space, beginning with address space 0.
     pointers: Vec<PointerSpec>,
-    /// The least ABI alignment of a struct, in bytes.
+    /// The least ABI alignment of a struct that is not packed, in bytes.
     pub aggregate_abi: u64,
     /// The least preferred alignment of a struct, in bytes.
     pub aggregate_preferred: u64,
@@ -170,8 +170,8 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns the specification of an address space's pointers. If the string has none, returns
-    /// that of address space 0.
+    /// Returns an address space's pointer specification. If it has none, returns the specification
+    /// of address space 0.
     ///
     /// LLVM: `DataLayout::getPointerSpec`.
     pub fn pointer(&self, address_space: u32) -> &PointerSpec {

@@ -1,4 +1,4 @@
-//! Reads and writes data layout strings. A specification is a part between `-`, such as `i64:64`.
+//! Reads and writes data layout strings: specifications such as `i64:64`, separated by `-`.
 
 use std::{fmt, str::FromStr};
 
@@ -50,7 +50,7 @@ impl FromStr for DataLayout {
             offset += spec.len() + 1;
         }
         for address_space in seen.non_integral {
-            // If the string does not describe its pointers, copy address space 0, with its name.
+            // If the string does not describe `address_space`, `pointer` returns address space 0.
             let like = layout.pointer(address_space).clone();
             let unstable = PointerSpec { address_space, unstable: true, ..like };
             layout.set_pointer(PointerSpec { external_state: false, ..unstable });
@@ -89,7 +89,7 @@ fn width_and_alignments(rest: &str) -> Option<(&str, &str, Option<&str>)> {
     preferred.is_none_or(|preferred| !preferred.contains(':')).then_some((bits, abi, preferred))
 }
 
-/// Reads the ABI and preferred alignments at the end of a specification.
+/// Reads the ABI and preferred alignments of a specification.
 fn alignments(abi: &str, preferred: Option<&str>, zero: bool) -> Parsed<(u64, u64)> {
     let abi = alignment(abi, zero)?;
     let preferred = preferred.map_or(Ok(abi), |text| alignment(text, false))?;
@@ -249,7 +249,8 @@ fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     Ok(name)
 }
 
-/// Omits default values, except an initial `e`. Reading the string returns an equal layout.
+/// Omits default values, except `e` before other specifications. If the layout was itself read from
+/// a string, reading the written string returns an equal layout.
 impl fmt::Display for DataLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> = Vec::new();
@@ -266,7 +267,7 @@ impl fmt::Display for DataLayout {
             }
         }
         for pointer in &self.pointers {
-            // `ni` declares a pointer that differs from address space 0 only in `unstable`.
+            // `ni` alone describes an unstable pointer that otherwise equals address space 0.
             let PointerSpec { address_space, unstable, .. } = *pointer;
             let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
             if *pointer != POINTER && !(unstable && *pointer == implied) {

@@ -17,7 +17,7 @@ use tbaa_tests::files;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::process::{run, text_of};
 
-/// Names and clang's flags for instrumentation before optimisation, as recommended, and after it.
+/// Instrumentation before optimisation, and after it: a name and clang's flags for each.
 const WAYS: [(&str, &[&str]); 2] =
     [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
 
@@ -40,7 +40,7 @@ fn read_json(file: &Path) -> serde_json::Value {
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Instruments and compiles a program in this test's folder; returns `None` without LLVM.
+/// Instruments and compiles a program in the folder `tests`. Returns `None` without LLVM.
 fn built(name: &str, way: &str) -> Option<PathBuf> {
     Llvm::get().map(|_| build(&program(name), way, WAYS[0].1))
 }
@@ -303,7 +303,7 @@ fn options_change_what_is_reported() {
     assert_eq!(count("exitcode=0"), (Some(0), 1));
     assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
     assert_eq!(count("rules=union-strict"), (Some(66), 1));
-    // The two reports: a write over an earlier write, and a read of the earlier write.
+    // The two reports: a write over an earlier write, and a read of what the later write wrote.
     assert_eq!(count("report_stores=1"), (Some(66), 2));
     let list = scratch("suppressions");
     for (lines, counted) in
@@ -512,7 +512,7 @@ fn many_reports_are_cheap() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
-/// The program has more combinations of writers than there are numbers.
+/// The program has more combinations of writers than the library can record.
 #[test]
 fn a_full_table_is_said() {
     let Some(program) = built("full.c", "full") else { return };

@@ -13,7 +13,7 @@ use super::{WAYS, build, read_json, reports, scratch};
 /// type is a child of an earlier one.
 struct World {
     parents: Vec<usize>,
-    /// Access instructions: type (`parents.len()` if untagged), bytes, and whether it writes.
+    /// For each instruction: its type (`parents.len()` if untagged), size, and whether it writes.
     sites: Vec<(usize, usize, bool)>,
     /// The accesses in order: the index in `sites`, and the offset in memory.
     steps: Vec<(usize, usize)>,
@@ -28,8 +28,8 @@ impl World {
         let parents = vec![0, 0, 0, 2, 3];
         let site = |rng: &mut Rng| {
             let size = *rng.pick(&[1_usize, 1, 2, 2, 4, 4, 8, 8, 3, 16]);
-            // One byte of type 0 would be a character for the library, because the type's parent is
-            // the root and it has children. Characters are checked less exactly.
+            // The library takes one byte of type 0 for a character, because type 0 has children and
+            // its parent is the root. Characters are checked less exactly.
             let ty = match rng.below(24) {
                 0 => parents.len(),
                 1 | 2 => 1,

@@ -124,8 +124,7 @@ fn huge_counts_take_no_time() {
     assert_eq!(share_byte(&at(512, s, giga), &at(0, t - 512, giga), 0), Ok(true));
 }
 
-/// Each pattern is an array in an array. Steps are small and counts are large, or the reverse. No
-/// comparison reaches its limit.
+/// Each pattern is an array in an array. No comparison reaches its limit.
 #[test]
 fn two_strides_a_side_are_decided() {
     let mut rng = Rng(3);

@@ -20,9 +20,10 @@ pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,
     archives: Vec<Archive>,
-    /// For each module, its object's form and which instructions have tags there; `None` if it is not built.
+    /// For each module, its object's form and whether each instruction has its tags in the object;
+    /// `None` for a module that is not built yet.
     made: Vec<Option<(Form, Vec<bool>)>>,
-    /// The folder with copies of all files that a build overwrites, which it puts back at the end.
+    /// The folder with copies of the files that a build overwrites. Dropping it restores the files.
     folder: Folder,
 }
 
@@ -96,7 +97,7 @@ impl Build {
     }
 
     /// Builds the program. `wanted` says for each module which instructions keep their tags.
-    /// `write` writes the module with that index, with only these tags, to a file.
+    /// `write` writes the module with a given index, with only these tags, to a file.
     pub(super) fn make(
         &mut self,
         wanted: &[Vec<bool>],
@@ -106,7 +107,7 @@ impl Build {
         let mut changed: HashSet<PathBuf> = HashSet::new();
         for (number, keep) in wanted.iter().enumerate() {
             let made = (form, keep.clone());
-            // `write` also collects what the checks leave out.
+            // Checked modules are always written: `write` also collects what the checks leave out.
             if form != Form::Checked && self.made[number].as_ref() == Some(&made) {
                 continue;
             }

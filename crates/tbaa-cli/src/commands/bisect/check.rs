@@ -1,8 +1,8 @@
 //! Uses run-time checks to decide whether the tags contradict the program or LLVM is wrong.
 //!
-//! A fault that goes away without tags does not prove a tag wrong. A read under a tag that
-//! contradicts the tag of the write does, and so does a write to constant memory. Memory that is
-//! used again and a write over a write prove nothing: C allows both.
+//! If a fault goes away without tags, that proves no tag wrong. Two observations prove a tag wrong:
+//! a read under a tag that contradicts the tag of the write, and a write to constant memory. Reused
+//! memory and a write over a write prove nothing: C allows both.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -18,11 +18,11 @@ use crate::report::{Context, Result, bail};
 
 /// The verdict of the run-time checks.
 pub(super) enum Verdict {
-    /// There is no result. The text is the reason, if the checks were wanted.
+    /// There is no result. The text is the reason; `None` if the search cannot build with checks.
     NotChecked(Option<String>),
-    /// The accesses that the search found contradict each other.
+    /// Checks of the guilty accesses (those that the search found) observed a contradiction.
     Named(Seen),
-    /// The accesses that the search found do not contradict each other, but others do.
+    /// Checks of the guilty accesses observed no contradiction, but checks of all accesses did.
     Others(Seen),
     Clean(Seen),
 }
@@ -117,7 +117,7 @@ impl Seen {
 }
 
 impl Verdict {
-    /// Prints the verdict. `constant` is true if a tag of the named accesses calls memory constant.
+    /// Prints the verdict. `constant` is true if a tag of a guilty access calls memory constant.
     pub(super) fn write(&self, constant: bool, out: &mut dyn Write) -> io::Result<()> {
         let not_checked =
             "not checked: the tags contradict what the program does, or LLVM is wrong.";

@@ -222,7 +222,6 @@ fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {
     Failure::unusable(format!("cannot run {}: {error}", program.display()))
 }
 
-/// Like [`cannot_run`], for a program of LLVM.
 fn cannot_run_tool(program: &OsStr, error: &io::Error) -> Failure {
     let or = "give a command in place of --recipe";
     Failure::unusable(tools::cannot_run(program.display(), error, or))

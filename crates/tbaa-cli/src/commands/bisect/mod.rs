@@ -242,7 +242,7 @@ struct Session<'a> {
     judge: Judge<'a>,
     build: Option<Build>,
     state: State,
-    /// True if an earlier search recorded the result without any tag in the state file.
+    /// True if the state file already has the result without any tag.
     resumed: bool,
     runs: u64,
     /// Texts that say what could not be checked in the last copies with checks.

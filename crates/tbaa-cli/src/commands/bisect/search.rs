@@ -2,18 +2,18 @@
 //!
 //! Accesses with the same tag are adjacent. Assume that a fault that shows with some tags also
 //! shows with more. Then binary search finds the shortest prefix of the candidates that shows the
-//! fault. Its last access is needed: it becomes known, and the candidates before it remain. This
-//! finds k accesses among n with at most k (log2 n + 3) questions, which are calls of `shows`.
+//! fault. The last access of the prefix is needed: it becomes known, and the candidates before it
+//! remain. This finds k accesses among n with about k (log2 n + 3) questions: calls of `shows`.
 //!
-//! Even if the assumption is wrong, the set that is found shows the fault, and no access can be
-//! left out of it.
+//! Even if the assumption is wrong, the set that is found shows the fault, and does not show it if
+//! any one access is left out.
 //!
 //! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing input", 2002; the order
 //! of the questions is that of Junker, `QuickXplain`, 2004.
 
 use std::collections::BTreeSet;
 
-/// Finds a minimal set of accesses among the ascending `candidates`: none can be left out of it.
+/// Finds a minimal set of the ascending `candidates`: no single access can be left out.
 /// The fault must show with all candidates, and must not show with the empty set.
 ///
 /// `class` returns a number that identifies an access's tag. `shows` is called with accesses in
@@ -26,8 +26,8 @@ pub(super) fn smallest<E>(
     // Invariant: the fault shows with the known accesses and the candidates together.
     let mut known: Vec<usize> = Vec::new();
     while !candidates.is_empty() && (known.is_empty() || !shows(&known)?) {
-        // The known accesses have two or more tags, but more accesses are needed. Probably these
-        // have the same tags, so try to drop the others.
+        // If the known accesses have two or more tags, the missing accesses probably have the same
+        // tags: try without the other candidates.
         let classes: BTreeSet<_> = known.iter().map(|&access| class(access)).collect();
         if classes.len() > 1 {
             let near = candidates.iter().filter(|&&access| classes.contains(&class(access)));
@@ -78,7 +78,8 @@ mod tests {
 
     use super::smallest;
 
-    /// Returns the set that is found, and the number of distinct sets that were asked about.
+    /// Returns the set that is found, and the number of distinct sets asked about. The full set
+    /// does not count.
     fn search(n: usize, classes: usize, shows: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
         let mut asked = HashMap::new();
         assert!(shows(&(0..n).collect::<Vec<_>>()) && !shows(&[]));

@@ -1,4 +1,4 @@
-//! Records, in memory and in a file, whether the fault shows if a set of accesses keeps its tags.
+//! Records, in memory and perhaps in a file, with which sets of tagged accesses the fault shows.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -84,7 +84,7 @@ fn ranges(set: &[usize]) -> String {
 mod tests {
     use super::{State, ranges};
 
-    /// A file that holds only a beginning of the header is begun again. Other files are not
+    /// A file that holds only a beginning of the header is begun again. A file of other text is not
     /// changed.
     #[test]
     fn another_file_is_not_overwritten() {

@@ -1,5 +1,5 @@
-//! Advice on how to change the source to remove the blockers of a load. These are the stores and
-//! calls that stop LLVM from reusing or moving the load.
+//! Advice on how to change the source to remove a load's blockers: the stores and calls that stop
+//! LLVM from reusing or moving the load.
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted, sets_errno};
 use tbaa_ir::{DebugInfo, Def, Parameter};
@@ -26,7 +26,7 @@ pub(super) struct Advisor<'a> {
     language: Language,
 }
 
-/// The ways to remove all blockers of a load besides copying the loaded value.
+/// The ways, other than copying the loaded value, to remove all blockers of a load.
 pub(super) struct Means {
     /// True if `restrict` on parameters, with advice on calls, removes all blockers.
     restrict: bool,

@@ -244,8 +244,8 @@ fn one(args: &Blocks, path: &Path, results: &mut Vec<Value>, out: &mut dyn Write
     Ok(())
 }
 
-/// Sorts the hottest loads first. Among equally hot loads, those come first that are in a loop and
-/// whose blockers tags alone could remove, then those in the most loops.
+/// Sorts the hottest loads first. Among equally hot loads, loads in a loop come first if tags alone
+/// could remove their blockers, and then loads in more loops.
 fn rank(loads: &mut [InFunction<'_, '_>], profile: &Profile) {
     let is_free = |blocked: &Blocked| Cause::are_of_types(&blocked.blockers);
     loads.sort_by_key(|(_, it)| {
@@ -261,7 +261,7 @@ fn listed_loads<'f, 't>(
     all.filter(|(_, load)| is_listed(load)).collect()
 }
 
-/// Warns if more than a third of the loads are of local variables in memory: the code is then not optimised.
+/// Warns if more than a third of the loads are of local variables: such code is not optimised.
 fn warn_of_locals(functions: &[Judged<'_>], judge: &Judge<'_>) {
     let (mut loads, mut of_locals) = (0, 0);
     for Judged { body, index, .. } in functions {
@@ -371,7 +371,8 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Returns the named function or that of the first named access, if it has all named accesses.
+    /// Returns the named function, or else the function of the first named access. Returns `None`
+    /// if a named access is not in that function.
     fn function(&self, module: &Module<'_>) -> Option<u32> {
         let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
         let accesses = || self.accesses.iter().flatten().map(of);

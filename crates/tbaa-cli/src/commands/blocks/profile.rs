@@ -26,7 +26,6 @@ pub(super) struct Heat {
     pub(super) words: String,
 }
 
-/// How often each access of a module ran.
 #[derive(Default)]
 pub(super) struct Profile {
     /// The counts, by index into the module's instructions.

@@ -23,7 +23,7 @@ use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 
-/// The largest number of accesses in each list of an entry.
+/// The largest number of accesses in a shortened list.
 const SHOWN: usize = 3;
 
 /// The largest number of pointers that [`Shown::object`] follows.
@@ -58,7 +58,7 @@ pub(crate) struct Row {
     pub(super) around: Option<String>,
     /// The number of loops around the load.
     depth: usize,
-    /// The number of times that the load ran, if a profile has it.
+    /// How often the load ran, if a profile counts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
@@ -81,7 +81,7 @@ impl Row {
         self.blockers.iter().filter_map(|blocker| blocker.help.as_deref()).collect()
     }
 
-    /// Returns `; run 10 times`, if a profile has the number.
+    /// Returns how often the load ran, such as `; run 10 times`; empty if unknown.
     pub(super) fn heat(&self) -> String {
         self.heat.as_ref().map(|heat| format!("; {}", heat.words)).unwrap_or_default()
     }
@@ -158,7 +158,7 @@ pub(super) struct ShownEvent {
     pub(super) source: Option<String>,
     #[serde(skip)]
     pub(super) at: Option<Location>,
-    /// Bytes from the start of the text; `None` with `--prove`, which reads a text that LLVM printed.
+    /// Bytes from the start of the text; `None` with `--prove`, which reads text that LLVM printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<usize>,
 }
@@ -347,7 +347,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// Returns a text with the loads that gave an access's pointer, and the first pointer.
+    /// Returns a text that says where an access's pointer comes from: the loads, and their origin.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;
@@ -374,7 +374,7 @@ impl<'a> Shown<'a> {
         path
     }
 
-    /// Groups the loads of the same member of an object that have the same blockers.
+    /// Groups the loads that read the same member of an object and have the same blockers.
     pub(super) fn groups<'f, 't>(
         &self,
         loads: &[InFunction<'f, 't>],
@@ -491,7 +491,8 @@ impl<'a> Shown<'a> {
         gone.or_else(|| sample.outcome(load).map(Proved::Load))
     }
 
-    /// Returns the global variable that is accessed, if the tag names no member: `tab`, or `tab[]` for an element.
+    /// Returns the accessed global variable if the tag names no member: `tab`, or `tab[]` for an
+    /// element.
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
         let tag = self.instruction(access).tag.map(|tag| self.judge.module.graph().tag(tag));
         if tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.base != tag.access)) {

@@ -1,4 +1,6 @@
-//! `tbaa blocks --source`: prints the lines of the program with remarks, as a profiler does.
+//! `tbaa blocks --source`: prints source lines, with notes on what blocks an optimisation.
+//!
+//! A row is a load, store or loop. Its blockers are the accesses that keep LLVM from optimising it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,12 +14,12 @@ use crate::output::listed;
 use crate::report::{Result, bail, note};
 use crate::sources::Sources;
 
-/// The number of unremarked lines shown before and after each line with remarks.
+/// The number of lines of context before and after a line with notes.
 const AROUND: u32 = 1;
-/// The largest number of blockers that a note lists. The others are counted.
+/// The largest number of blockers that a note names. The others are counted.
 const SHOWN: usize = 4;
 
-/// A source line, the number of blocked loads on it, and the number of loads that it blocks.
+/// A source line, with the number of blocked loads and loops on it, and the number of blockers.
 #[derive(Serialize)]
 pub(crate) struct SourceLine {
     file: String,
@@ -36,7 +38,6 @@ struct Said {
 
 type Lines = BTreeMap<u32, Said>;
 
-/// Returns the lines with remarks of each file, in the order in which `rows` name the files.
 fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)> {
     let mut files: Vec<(&Location, Lines)> = Vec::new();
     let mut said = |at: &'r Location, add: &mut dyn FnMut(&mut Said)| {
@@ -80,7 +81,6 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
     files
 }
 
-/// Names the lines of a load's blockers, without the file if that is the file of the load.
 fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
     let name = |row: &BlockerRow| match &row.place.source {
         Some(source) => short(source, at, sources),
@@ -127,7 +127,7 @@ fn write_file(
             writeln!(out, "{:>22}", "...")?;
         }
         for number in from..=line.saturating_add(AROUND) {
-            // The next line has remarks of its own, so the next turn of the outer loop prints it.
+            // This line has notes of its own, so the next turn of the outer loop prints it.
             if number > line && lines.contains_key(&number) {
                 break;
             }
@@ -163,7 +163,7 @@ fn write_file(
     Ok(())
 }
 
-/// Returns the source lines of a load and of its blockers, each with the lines around it.
+/// Returns the source lines of a row and of its blockers, with the lines around them.
 pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
     /// The largest number of lines that are returned.
     const MOST: usize = 16;

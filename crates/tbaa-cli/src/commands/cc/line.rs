@@ -14,7 +14,7 @@ pub(super) enum Task {
     Link,
     /// A precompiled header.
     Header,
-    /// Anything that generates no code, such as `-E`.
+    /// Anything else, such as `-E`.
     Other,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Task {
 pub(super) enum Word {
     /// A flag, followed by its value if the value is a separate word.
     Flag(Vec<OsString>),
-    /// A C or C++ file or an LLVM module, which clang compiles. `language` is `-x`'s, if given.
+    /// A C or C++ file, or with `-x ir` a module. `language` is the one that `-x` names, if any.
     Source { path: PathBuf, language: Option<OsString> },
     /// Any other input.
     Input(OsString),
@@ -44,19 +44,19 @@ const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer 
     -isysroot -isystem -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics \
     -target -u -x -z --include --language --output --param --sysroot";
 
-/// The beginnings of flags that only clang's front end uses. A value may follow in the same word.
+/// Prefixes of flags for clang's front end. [`is_front`] excepts `-Wl,` and `-Wa,`.
 const FRONT: &str = "-A -D -F -I -MF -MJ -MQ -MT -U -W -Xpreprocessor -ansi -cxx-isystem -idirafter -imacros \
     -imultilib -include -include-pch -iprefix -iquote -isystem -iwithprefix -iwithprefixbefore \
     -pedantic -std -trigraphs";
 
-/// Flags that write dependency rules for make.
+/// Flags about dependency rules for make.
 const DEPENDENCIES: &str = "-M -MM -MD -MMD -MP -MG -MV";
 
-/// Flags with which clang generates no code.
+/// Flags with which the task is [`Task::Other`].
 const NO_CODE: &str = "-E -M -MM -fsyntax-only --analyze --precompile --version --help -help -### -dumpmachine \
     -dumpversion -emit-ast -cc1 -cc1as -emit-pch";
 
-/// Sanitizers that conflict with the checks. Source: `clang/include/clang/Basic/Sanitizers.def`.
+/// Sanitizers in conflict with run-time checks. Source: `clang/include/clang/Basic/Sanitizers.def`.
 const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kernel-address kernel-hwaddress \
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 
@@ -138,13 +138,12 @@ impl Line {
         self.words.iter().any(|word| matches!(word, Word::Flag(words) if words[0] == flag))
     }
 
-    /// Returns whether clang must keep its temporary files.
     pub(super) fn saves_temporaries(&self) -> bool {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
-    /// Returns a flag that conflicts with the checks of tags: a sanitizer whose memory or library
-    /// overlaps with theirs, or else a flag that puts bytes before functions.
+    /// Returns a flag that conflicts with run-time checks: one of [`OTHER_SANITIZERS`], or else a
+    /// flag that puts bytes before functions.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -166,7 +165,7 @@ impl Line {
         first.or_else(|| self.flags().find_map(patchable))
     }
 
-    /// Returns whether the flags select x86-64 Linux, or no target.
+    /// Returns whether the last flag that selects a target, if any, selects a supported one.
     pub(super) fn is_supported_target(&self) -> bool {
         // The width is a choice of its own: `-m32` also changes a target that comes later.
         let width = self.flags().rev().find_map(|flag| match flag[0].to_str()? {
@@ -196,11 +195,10 @@ impl Line {
     }
 }
 
-/// Returns whether only the front end uses a flag.
 pub(super) fn is_front(flag: &[OsString]) -> bool {
     let first = flag[0].as_encoded_bytes();
     let begins = |list: &str| list.split(' ').any(|part| first.starts_with(part.as_bytes()));
-    // `-Wl,` and `-Wa,` are for the linker and the assembler.
+    // `-Wl,` and `-Wa,` are for the linker and the assembler, though they begin with `-W`.
     !begins("-Wl, -Wa,") && (begins(FRONT) || is_among(&flag[0], DEPENDENCIES))
 }
 

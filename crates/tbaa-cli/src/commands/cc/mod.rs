@@ -117,8 +117,8 @@ const NO_ALIASING: &str = "-fno-strict-aliasing";
 const BY: &str = "--by";
 
 /// Returns this program's arguments. A compiler launcher's call `tbaa /usr/bin/clang++ -c a.cc`
-/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. Instead of GCC or `cc`, the default clang
-/// runs, for the target in the compiler's name: `x86_64-linux-gnu-gcc-12`.
+/// becomes `tbaa c++ --by /usr/bin/clang++ -c a.cc`. If the call names GCC or `/usr/bin/cc`, the
+/// default clang runs, for the target in a name such as `x86_64-linux-gnu-gcc-12`.
 pub(crate) fn arguments() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     let named = arguments.get(1).map(PathBuf::from).unwrap_or_default();
@@ -308,7 +308,7 @@ impl Job<'_> {
         self.line.flags().filter(move |flag| !skipped.iter().any(|skipped| flag[0] == *skipped))
     }
 
-    /// Returns how clang begins the names of extra files when it compiles and links in one run.
+    /// Returns the prefix of the names of extra files that clang writes when it compiles and links.
     fn prefix(&self) -> String {
         let output = self.line.output.as_deref().and_then(Path::file_name);
         format!("{}-", output.unwrap_or(OsStr::new("a")).display())
@@ -322,7 +322,7 @@ impl Job<'_> {
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|count| line.has(count)) {
-            // Name coverage files as one run of clang would, and not after the module.
+            // Name coverage files as one run of clang would, not by the module.
             let mut place = std::path::absolute(named).unwrap_or_default();
             if line.task == Task::Link {
                 let name = to.file_name().unwrap_or_default().to_string_lossy();
@@ -334,7 +334,7 @@ impl Job<'_> {
                 command.arg("-Xclang").arg(flag);
             }
         }
-        // Dependency rules must name the object as their target, not the module.
+        // Dependency rules must have `named` as their target, not the module.
         let says = |flag: &str| line.flags().any(|of| of[0].to_string_lossy().starts_with(flag));
         let wants = says("-MD") || says("-MMD");
         if wants && !says("-MF") {
@@ -371,7 +371,6 @@ impl Job<'_> {
         command
     }
 
-    /// Adds checks to a module, if possible.
     fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result {
         let text = fs::read(file)?;
         let checked = tbaa_ir::read(&text).and_then(|module| instrument(&module, Form::Assembly));
@@ -379,7 +378,7 @@ impl Job<'_> {
             Ok(checked) => {
                 fs::write(file, checked.text)?;
                 // A configure script that tries `-fno-strict-aliasing` takes any output for a
-                // refusal, so print nothing if there is nothing to check in the module.
+                // refusal, so print nothing if the module got no calls of the runtime.
                 let is_told = has_no_tags && checked.calls > 0;
                 is_told.then(|| format!("{NO_ALIASING} leaves out all tags"))
             }

@@ -15,10 +15,10 @@ pub(crate) struct Recording {
     folder: PathBuf,
 }
 
-/// One step of a build: running `program arguments` in `folder` wrote `output`.
+/// A compilation or link, run in `folder`, which wrote `output`.
 #[derive(Clone, Serialize, Deserialize, Debug)]
 pub(crate) struct Step {
-    /// The module that was compiled, passed after the arguments; `None` if the step links.
+    /// The module of a compilation: `arguments` name neither it nor the output. `None` for a link.
     pub(crate) module: Option<PathBuf>,
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,

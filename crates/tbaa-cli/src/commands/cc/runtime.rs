@@ -11,8 +11,8 @@ use crate::report::{Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
-/// Returns the flags that link the runtime: the shared library or, with `-static`, an object made
-/// of the archive. Returns none for other targets, or with flags such as `-nostdlib`.
+/// Returns the flags that link the runtime: the shared library or, for a static program, an object
+/// made of the archive. Returns none for a target without checks, and none with `-nostdlib`.
 pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<OsString>> {
     let is_own = line.is_supported_target();
     if !is_own || line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
@@ -20,7 +20,7 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     }
     if !line.has("-static") && !line.has("-static-pie") {
         let library = find("libtbaa_witness.so")?;
-        // The library is searched in the program's folder first, so that both can be moved.
+        // The loader looks for the library in the program's folder first, so both can be moved.
         let mut place = OsString::from("-Wl,-rpath,$ORIGIN,-rpath,");
         place.push(std::path::absolute(&library)?.parent().unwrap_or(Path::new("/")));
         return Ok(vec![
@@ -43,8 +43,8 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
         }
         bail!("{} cannot make the library for -static", command.get_program().display())
     };
-    // A program has only one `malloc`, and that of a static C library cannot be renamed. So make
-    // the runtime's `malloc` and the like local: instrumented code reports its allocations itself.
+    // A static program has the C library's `malloc`, so make the runtime's functions of such names
+    // local. Instrumented code reports its allocations itself.
     let [archive, whole, own] = ["witness.a", "whole.o", "witness.o"].map(|name| folder.file(name));
     let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));

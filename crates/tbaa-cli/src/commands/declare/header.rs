@@ -12,7 +12,7 @@ use crate::printable::{printable, printable_path};
 use crate::report::{Context, Failure, Result, note, warn};
 use crate::tools::{self, cannot_run, command_of};
 
-/// Declares the header's structs and unions. Leaves out those to which clang gives other tags.
+/// Declares the header's structs and unions. Warns if some are left out.
 pub(super) fn load(args: &Declare) -> Result<Loaded> {
     let input = printable_path(&args.input);
     let file = args.input.canonicalize().context(format_args!("cannot read {input}"))?;
@@ -62,7 +62,7 @@ pub(super) fn load(args: &Declare) -> Result<Loaded> {
 const C_ONLY: &str =
     "#ifdef __cplusplus\n#error C++ is not read: declare its classes by hand\n#endif\n";
 
-/// Records that clang itself declares. C text cannot name these structs. They have no attributes.
+/// Structs that clang itself declares. C text cannot name them. They have no attributes.
 const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
 
 /// A record that is left out, and the reason.
@@ -113,8 +113,8 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Compiles accesses to all members. Returns the records whose tags from clang differ from those of
-/// `types`, and the records that clang rejects, with reasons.
+/// Compiles accesses to members of `types`. Returns the records to which clang gives other tags
+/// than `types` does, and the records that clang rejects, with reasons.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
@@ -142,9 +142,9 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// Returns clang's output for the header and `lines`, pairs of a record's name and C text. If clang
-/// rejects a line, for example about a struct inside a function, all lines of the record are
-/// removed. Also returns these records, with the reasons.
+/// Runs clang on the header and `lines`: pairs of a record's name and C text. If clang rejects a
+/// line, all lines of that record are removed, and clang runs again. Returns the last output, and
+/// the removed records with reasons.
 fn answer(
     args: &Declare,
     flags: &[&str],
@@ -179,7 +179,6 @@ fn answer(
     }
 }
 
-/// Returns the clang that `--clang` names, or else [`tools::clang`].
 fn clang(args: &Declare) -> OsString {
     args.clang.clone().unwrap_or_else(tools::clang)
 }

@@ -227,8 +227,8 @@ fn load(args: &Declare) -> Result<Loaded> {
     header::load(args)
 }
 
-/// Returns the target that `--target` names, or else that of the module text, or else the host.
-/// Also returns the target's name, or its data layout if no preset has it.
+/// Returns the target that `--target` names, or else the module's, or else the host's. Also returns
+/// its name: the value of `--target`, or else a preset's name, or else the data layout.
 fn target(args: &Declare, module: &str) -> Result<(Target, String)> {
     let named = |name: &str| {
         let preset = Target::by_name(name);

@@ -1,4 +1,4 @@
-//! Matches the accesses of two builds by the longest common subsequence of their keys.
+//! Matches two lists by a common subsequence, which is the longest unless the lists are long.
 
 use std::hash::Hash;
 

@@ -9,7 +9,7 @@ use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::render::Source;
 
-/// An access's opcode and type, or `None` and the name of a spec's tag. Equal keys are matched.
+/// An access's opcode and type, or `None` and the name of a spec's tag.
 pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 
 /// A load, store or other access of a module, or a tag of a spec.
@@ -17,7 +17,6 @@ pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
 pub(super) struct BuildAccess<'a> {
     pub(super) key: Key<'a>,
     pub(super) tag: Option<TagId>,
-    /// True if the access may write.
     pub(super) writes: bool,
     instruction: Option<&'a Instruction>,
 }

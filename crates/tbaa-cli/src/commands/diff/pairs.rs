@@ -80,7 +80,7 @@ impl SameTags {
         (self.writes.len() + self.reads.len()) as u64
     }
 
-    /// Returns an access of each group, or two accesses of `self` if `same`. Writes are preferred.
+    /// Returns an access of `self` and one of `other`, or two of `self` if `same`. Prefers writes.
     fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
         let [a, b] = [self, other].map(|kind| [&kind.writes[..], &kind.reads].concat());
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
@@ -155,7 +155,7 @@ fn changes(
             changes.pairs.push(Pair { lost, count, first, second });
         }
     }
-    // The sort is stable: equal counts stay in the order of the text.
+    // The sort is stable: entries with equal counts stay in order.
     changes.pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count.pairs));
     changes
 }

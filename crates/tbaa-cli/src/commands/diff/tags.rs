@@ -18,7 +18,7 @@ pub(super) struct Tags {
     /// The number of distinct tags in each build.
     pub(super) in_a: usize,
     pub(super) in_b: usize,
-    /// The number of tags of A with equal content in B, including their types up to the root.
+    /// The number of tags of A that have an equal tag in B.
     pub(super) alike: usize,
     pub(super) only_a: Vec<Used>,
     pub(super) only_b: Vec<Used>,
@@ -89,15 +89,15 @@ pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags> {
     Ok(tags)
 }
 
-/// Returns whether a tag has no root or a root without a name. Linking keeps such roots of two
-/// modules distinct, but in two builds of one program they are the same.
+/// Returns whether the root of a tag is unknown or has no name. Linking keeps unnamed roots of two
+/// modules distinct, but in two builds of one program they mean the same.
 fn is_unnamed(side: &Build<'_>, tag: TagId) -> bool {
     let graph = side.input.graph();
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     root.is_none_or(|root| graph.ty(root).name().is_none())
 }
 
-/// Returns the text of a tag's base type: its fields or its parent.
+/// Returns the fields or the parent of a tag's base type, as text; for a malformed tag, the error.
 fn base(side: &Build<'_>, tag: TagId) -> String {
     let graph = side.input.graph();
     match graph.tag(tag) {

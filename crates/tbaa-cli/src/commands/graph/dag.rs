@@ -1,7 +1,7 @@
 //! Turns the type DAG into boxes with rows, and arrows between them.
 //!
-//! In a graph of more than [`SMALL`] types, a box shows only marked fields and fields of aggregate
-//! types. Unmarked scalars with one parent share a box. So do unconnected aggregates.
+//! Marked types and fields ([`Marks`]) are highlighted. In a graph of more than [`SMALL`] types,
+//! unmarked scalar fields are left out, and several types may share a box (see [`DrawnKind`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ pub(super) enum DrawnKind {
     Scalar,
     /// A box of scalars with the same parent, with a row for each.
     Scalars,
-    /// A box of aggregates without an aggregate field, which are no type's field. Each has a row.
+    /// A box of aggregates that contain no aggregate and are in no other type, with a row for each.
     Apart,
     Struct,
     /// An aggregate in which some fields share bytes.
@@ -61,7 +61,7 @@ pub(super) struct DrawnType {
     pub(super) marks: Bits,
 }
 
-/// A field, or a type in a box of several.
+/// A field, a type in a box of several, or the number of fields that are not shown.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) offset: Option<u64>,
@@ -119,7 +119,7 @@ impl Dag {
     }
 }
 
-/// Returns by parent the scalars that share a box: at least [`GROUP`], unmarked, no type's parent.
+/// Returns the scalars that share a box, by their parent: unmarked ones that are no type's parent.
 fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for at in types.node_indices() {
@@ -164,8 +164,8 @@ pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag 
     for step in 0..depth {
         let mut next = Vec::new();
         for at in step_on {
-            // Two aggregates are not near each other only because both have an `int` field. So a
-            // scalar leads to the aggregates that contain it only if it is in `centre`.
+            // A common `int` field does not make two aggregates neighbours. So a scalar leads to
+            // the aggregates that contain it only if it is in `centre`.
             if step == 0 || graph.ty(dag[at]).kind() == TypeKind::Aggregate {
                 next.extend(fields.neighbors_directed(at, Incoming));
             }
@@ -174,7 +174,6 @@ pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag 
         next.retain(|&at| found.insert(at));
         step_on = next;
     }
-    // Add all parents, up to the roots.
     let mut pending: Vec<NodeIndex> = found.iter().copied().collect();
     while let Some(at) = pending.pop() {
         pending.extend(parents.neighbors(at).filter(|&parent| found.insert(parent)));
@@ -189,7 +188,7 @@ struct DagBuilder<'a> {
     marks: &'a Marks,
     small: bool,
     groups: HashMap<TypeId, Vec<TypeId>>,
-    /// The index of each type's box.
+    /// The index of the box of each type that has a box of its own.
     place: HashMap<TypeId, usize>,
     dag: Dag,
     /// The number of fields that are not shown.
@@ -235,7 +234,6 @@ impl DagBuilder<'_> {
         self.dag.nodes.push(DrawnType { kind, name, size: None, rows, marks: 0 });
     }
 
-    /// Adds the box of the aggregates that no arrow leads to or from.
     fn apart(&mut self, types: &[TypeId]) {
         if types.is_empty() {
             return;
@@ -275,7 +273,7 @@ impl DagBuilder<'_> {
         }
         shown.truncate(most);
         shown.sort_unstable();
-        // One arrow is enough for all fields of a scalar type.
+        // One arrow is enough for all unmarked fields of one scalar type.
         let mut drawn = HashSet::new();
         for &at in &shown {
             let (field, overlaps) = &all[at];

@@ -1,9 +1,8 @@
-//! Lays out boxes in layers from left to right. The layer of a box, counted from the right, is the
-//! length of the longest path from it. Within a layer, a box is near the boxes it is joined to.
+//! Lays out boxes in layers from left to right. Layers are counted from the right. The layer of a
+//! box is the length of the longest path from the box, or more if [`Size::left`] needs it.
 //!
-//! Aggregates are left of scalars. The time is nearly linear in boxes and edges. A layer much
-//! higher than a square picture of all boxes becomes several columns. Columns that do not fit side
-//! by side continue in another band below, as words do in lines.
+//! A layer that is too high becomes several columns. Columns that do not fit side by side continue
+//! in another band below, as words continue in the next line.
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ const GAP_Y: usize = 14;
 const GAP_X: usize = 70;
 /// Space between two columns of one layer, in pixels.
 const GAP_COLUMN: usize = 24;
-/// The largest width of the picture of a large graph, in pixels.
+/// The width at which a large graph continues in another band, in pixels.
 pub(super) const WIDTH: usize = 1570;
 /// Space between two bands, in pixels.
 const GAP_BAND: usize = 50;
@@ -32,7 +31,6 @@ pub(super) struct Size {
     pub(super) left: bool,
 }
 
-/// The positions of the boxes, and the size of the picture.
 pub(super) struct Layout {
     /// Left and upper edge of each box.
     pub(super) places: Vec<(usize, usize)>,
@@ -40,8 +38,8 @@ pub(super) struct Layout {
     pub(super) height: usize,
 }
 
-/// Places all boxes. A picture wider than `most` continues in a band below. Edges lead from left to
-/// right, except on a cycle or into another band.
+/// Places all boxes. Columns beyond the width `most` continue in a band below. Edges lead from left
+/// to right, except on a cycle or into another band.
 pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> Layout {
     let (mut graph, mut near) = (DiGraph::new(), vec![Vec::new(); sizes.len()]);
     let nodes: Vec<_> = sizes.iter().map(|_| graph.add_node(())).collect();
@@ -66,7 +64,7 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     if found.width <= most {
         return found;
     }
-    // Boxes without arrows get a layer of their own, because they would enlarge another layer.
+    // Boxes without edges and without `left` get a layer of their own, so that layer 0 is smaller.
     let is_alone = |node: &mut usize| near[*node].is_empty() && !sizes[*node].left;
     let alone = layers[0].extract_if(.., is_alone).collect();
     layers.insert(0, alone);
@@ -86,7 +84,7 @@ fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     length.into_iter().flatten().collect()
 }
 
-/// Sorts each layer by the mean position of the neighbours of its nodes.
+/// Sorts the nodes of each layer by the mean position of their neighbours.
 fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
     // Positions are fractions of a layer, because layers differ in length.
     let mut place = vec![0.0; near.len()];
@@ -114,13 +112,13 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
 }
 
 /// Places the layers, the last one leftmost, in bands. A band is at most `most` wide, or is one
-/// column. The boxes after the `left` ones start a new band, unless `most` is `usize::MAX`.
+/// column. Boxes without `left` start a new band, unless `most` is `usize::MAX`.
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
     let high =
         |nodes: &[usize]| nodes.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>();
-    // With columns this high, the boxes fill a square, and gaps make the picture wider.
+    // Columns of this height fill about a square, unless there are few boxes.
     let target = ((area as f64).sqrt() as usize).max(600);
     let mut columns: Vec<(usize, Vec<usize>)> = Vec::new();
     for layer in layers.iter().rev() {

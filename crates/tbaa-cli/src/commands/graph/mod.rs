@@ -112,7 +112,7 @@ pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<V
 /// The largest number of types that a message lists.
 const LISTED: usize = 8;
 
-/// Finds the types with a name, as it is or in printable form. Fails if there are none.
+/// Finds the types whose name, raw or printable, is `name`. Fails if there are none.
 fn named(input: &Input, name: &str) -> Result<Vec<TypeId>> {
     let (graph, names) = (input.graph(), input.names());
     let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(&names, *ty) == name;

@@ -16,7 +16,7 @@ const LINE: usize = 15;
 const PAD: usize = 7;
 /// Space around the whole picture, in pixels.
 const MARGIN: usize = 16;
-/// The number of rows after which a box of many types begins another column.
+/// The number of rows in a column of a box of several types, if the columns fit.
 const COLUMN: usize = 32;
 const BOLD: &str = " font-weight=\"bold\"";
 const GREY_END: &str = " text-anchor=\"end\" fill=\"#5f6368\"";
@@ -123,7 +123,6 @@ fn draw(node: &DrawnType, size: Size, (x, y): (usize, usize), out: &mut dyn Writ
         B => (color(B), " stroke-width=\"3\" stroke-dasharray=\"7 4\""),
         marks => (color(marks), " stroke-width=\"3\""),
     };
-    // A union has round corners and a colour of its own.
     let round = if node.kind == DrawnKind::Union { 10 } else { 2 };
     writeln!(
         out,
@@ -163,7 +162,6 @@ fn draw_row(
         )?;
     }
     if row.overlaps {
-        // Draw a bar beside fields that share bytes.
         let x = text_x - 8;
         writeln!(out, r##"<rect x="{x}" y="{top}" width="3" height="{LINE}" fill="#7b3f98"/>"##)?;
     }

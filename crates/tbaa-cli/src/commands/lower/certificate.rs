@@ -13,7 +13,7 @@ use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 
-/// Returns the name and the lowered tag of each of a spec's tags that has a lowered tag.
+/// Returns the names in `rows` with their lowered tags. Leaves out tags without a lowered tag.
 pub(super) fn named(rows: &[(String, TagId)], lowering: &Lowering) -> Vec<(String, TagId)> {
     rows.iter().filter_map(|(name, tag)| Some((name.clone(), lowering.tag(*tag)?))).collect()
 }
@@ -41,7 +41,7 @@ struct Document<'l> {
     printed: Option<Printed>,
 }
 
-/// Writes each tag's result, and the pairs for which only the rule, not LLVM, answers NoAlias.
+/// Writes each tag's result, and the pairs for which the rule answers NoAlias and LLVM does not.
 pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     rows: &[(String, TagId)],
     lowering: &Lowering,

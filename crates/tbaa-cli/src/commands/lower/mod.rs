@@ -1,4 +1,4 @@
-//! `tbaa lower`: replaces tags by tags that give the union rules' answers in stock LLVM.
+//! `tbaa lower`: replaces tags by others that stock LLVM gets right.
 
 mod certificate;
 mod rewrite;
@@ -95,7 +95,7 @@ fn options(args: &Lower) -> Options {
     if args.scopes { options.scopes() } else { options }
 }
 
-/// Returns `--open-struct` or else `--open` if given: the options that need declared types.
+/// Returns the option that needs declared types, if one is given.
 fn open_option(args: &Lower) -> Option<&'static str> {
     match args.open_struct.is_empty() {
         true => args.open.then_some("--open"),
@@ -210,8 +210,7 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
     Ok(Some(Shared::new(types, named)))
 }
 
-/// The number of scopes above which a note is printed. With 13 scopes, LLVM's `-O2` takes little
-/// longer than with tags alone, and with 185 up to three times as long (docs/performance.md).
+/// The number of scopes above which a note says that `-O2` may be slow (docs/performance.md).
 const MANY_SCOPES: usize = 64;
 
 /// Prints on standard error how many of the rule's NoAlias pairs LLVM still answers NoAlias.

@@ -25,7 +25,7 @@ pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
 }
 
 /// Returns an instruction's tag to lower. For a load or store, the tag gets a size as in
-/// [`of_width`], or [`Size::Unknown`] if its type has no known size and is not a scalar.
+/// [`of_width`], or [`Size::Unknown`] if the accessed type has no known size and is not a scalar.
 fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
@@ -51,7 +51,6 @@ fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     }
 }
 
-/// Writes metadata nodes into a module, each node once.
 struct Definitions<'t> {
     text: &'t [u8],
     rewriter: Rewriter<'t>,
@@ -88,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines the scopes of [`AccessClasses`], and which may alias. Returns the scopes' numbers.
+    /// Defines a scope for each class, and the relation of classes. Returns the scopes' numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -136,7 +135,7 @@ impl<'t> Definitions<'t> {
     }
 }
 
-/// Returns the operands of each metadata node whose operands are all nodes, by its reference.
+/// Returns the operands of the metadata nodes that have only nodes as operands, by reference.
 fn lists(text: &[u8]) -> HashMap<&str, &str> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
     let list = |line| {
@@ -164,7 +163,6 @@ pub(super) fn classes(
     AccessClasses::closed(oracle, accesses.filter_map(of))
 }
 
-/// Returns the text of the module with its tags replaced.
 pub(super) fn rewrite(
     module: &Module<'_>,
     sizes: &Sizes,

@@ -82,7 +82,7 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
         let mask = masks.mask(at);
         let is_immutable = input.graph().tag(tags[at]).is_ok_and(|tag| tag.immutable);
         let immutable = if is_immutable { " is immutable: what it loads stays." } else { "" };
-        // Quote the name: a backslash at its end would continue a comment of C on the next line.
+        // Quote the name: a backslash at the end would continue a C comment on the next line.
         body += &format!("/// {name:?}{immutable}\n")[usize::from(is_c)..];
         body += &match args.lang {
             Lang::Rust => format!("pub const {id}: Mask = Mask({mask:#x});\n"),
@@ -127,7 +127,6 @@ pub(super) fn run(args: &MasksOf, out: &mut dyn Write) -> Result {
     Ok(out.write_all(head.replace("BODY\n", &body).as_bytes())?)
 }
 
-/// Returns a sentence on the number of bits and how exact the masks are.
 fn about(masks: &Masks, lost: usize) -> String {
     let (accesses, bits) = (counted(masks.len(), "access"), counted(masks.bits(), "bit"));
     let pairs = counted(lost, "pair");

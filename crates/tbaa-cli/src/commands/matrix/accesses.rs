@@ -1,7 +1,7 @@
 //! Prints the tagged accesses of a function, with the answers for their pairs.
 //!
-//! A function with thousands of accesses has millions of pairs, but the answer depends only on the
-//! tags. So each pair of tags is computed once, for all pairs of accesses with these tags.
+//! A function with thousands of accesses has millions of pairs, but an answer depends only on the
+//! two tags. So the answer is computed once for each pair of tags.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -97,7 +97,6 @@ impl Accesses {
         Accesses { function, count, accesses, labels, tags, answers }
     }
 
-    /// Writes the counts, and a line for each tagged access.
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
         let Count { tagged, untagged, pairs, no_alias, may_alias } = &self.count;
         let (accesses, percent) = (counted(*tagged, "tagged access"), percent(*no_alias, *pairs));

@@ -157,7 +157,6 @@ fn functions<'m>(
     Ok(all.into_iter().filter(move |(_, all)| is_wanted(all[0].function)))
 }
 
-/// Returns the tagged accesses of the function with the given name.
 fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -> Result<Accesses> {
     let module = input.module()?;
     let found = functions(input, module, Some(name))?.next();
@@ -167,7 +166,6 @@ fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -
     Ok(Accesses::new(input, module, oracle, found))
 }
 
-/// Fails if a function has too many pairs of tags.
 fn check(limit: &AnswersLimit, (name, all): (&[u8], &[Instruction])) -> Result {
     limit.check(distinct_tags(all), &format!("@{}", function_name(name)))
 }

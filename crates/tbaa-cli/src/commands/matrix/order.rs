@@ -17,7 +17,7 @@ pub(crate) struct Group {
     pub(crate) rows: usize,
 }
 
-/// Returns the tags' indices in preorder: by the path from root to access type, then to base type.
+/// Returns the tags' indices in preorder: sorted by [`key`].
 pub(crate) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tags.len()).collect();
     order.sort_by_cached_key(|&at| key(graph, tags[at]));

@@ -10,8 +10,8 @@ use crate::svg::{cut, escape, height_of_head, width, write_head};
 const MAX_CELLS: usize = 512;
 /// The largest number of tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
-/// The shade of a block in which all pairs may alias; 0 is the shade if none may. A shade between
-/// stands for about half as many such pairs as the next one.
+/// The shade of a block in which all pairs may alias. Shade 0 means that none may. A shade between
+/// them stands for about half as many MayAlias pairs as the next shade.
 const SHADES: usize = 8;
 /// Height of a line of text beside the matrix, in pixels.
 const LINE: usize = 12;

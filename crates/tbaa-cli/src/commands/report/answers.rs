@@ -19,7 +19,7 @@ pub(super) struct Answers {
     rules: [String; 3],
     /// The answers of each rule, `M` or `N`, in the form that [`triangle`] writes.
     answers: Vec<String>,
-    /// The number of tags for which the page explains every pair.
+    /// The number of tags whose pairs with each other the page explains.
     pub(super) explained: usize,
     explained_tags: Vec<usize>,
     /// The meanings of the letters of `reasons`, from A on.
@@ -35,8 +35,8 @@ pub(super) struct Answers {
     differing: Vec<(usize, usize)>,
 }
 
-/// Two compared paths: the indices of both tags, the rules that compare the paths (a bit each),
-/// whether both start at `b`'s base type, the fields and the bytes of each, and why they are apart.
+/// A comparison of the paths of tags `a` and `b`. `rules` has a bit for each rule that makes it.
+/// If `from_b`, both paths start at `b`'s base type, otherwise at `a`'s.
 #[derive(Serialize)]
 struct Compared {
     a: usize,

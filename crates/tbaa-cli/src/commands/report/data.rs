@@ -24,7 +24,7 @@ use crate::printable::{function_name, printable};
 use crate::render::Source;
 use crate::report::Result;
 
-/// The largest number of tags of an input. If the document is too large, most limits are halved.
+/// The largest number of tags shown. If the document is too large, most limits are halved.
 pub(super) const TAGS: usize = 3000;
 /// The largest number of tags for which all pairs are explained.
 const EXPLAINED: usize = 1500;
@@ -139,7 +139,7 @@ impl Facts {
     }
 }
 
-/// Draws the neighbours of the `PICTURES` structs with the most accesses.
+/// Draws the neighbours of the `PICTURES` structs with the most accesses. Drops large pictures.
 fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
     let (graph, names) = (input.graph(), input.names());
     let mut uses: HashMap<TypeId, u64> = HashMap::new();

@@ -24,7 +24,7 @@ const SCRIPT: &str = concat!(
     include_str!("page.js")
 );
 
-/// The size of all data on a page, in bytes, above which less is shown: see [`document`].
+/// The number of bytes that the data of a page should not exceed: see [`document`].
 const SIZE: usize = 1_800_000;
 
 /// Writes a page about modules or specs: types, answers, findings, blocked loads.
@@ -63,7 +63,8 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Returns the data as JSON. Halves limits until it has at most `room` bytes, or at most 8 tags.
+/// Returns the data as JSON. Halves the limits of [`Data::of`] until the JSON has at most `room`
+/// bytes, or the limit of tags is at most 8.
 fn document(input: &Input, profile: Option<&Path>, room: usize) -> Result<String> {
     let facts = Facts::of(input, profile)?;
     let mut halvings = 0;

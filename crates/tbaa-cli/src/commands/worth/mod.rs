@@ -1,4 +1,4 @@
-//! `tbaa worth` measures how tags improve the code. `tbaa plugin` prints where LLVM's plugin is.
+//! `tbaa worth` measures how tags improve code. `tbaa plugin` prints the path of a plugin for LLVM.
 
 mod show;
 
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns pairs of a caller and a callee, for calls of functions by name.
+/// Returns pairs of names: a function, and a function that it calls directly.
 fn calls(module: &Module<'_>) -> Vec<(String, String)> {
     let name =
         |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();

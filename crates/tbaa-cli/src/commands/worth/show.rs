@@ -31,13 +31,14 @@ pub(super) struct Findings {
     seconds: Seconds,
 }
 
+/// Except in `pairs_apart`, a tag of immutable memory alone also counts as a NoAlias pair.
 #[derive(Serialize)]
 struct Questions {
     /// The number of queries that reached TBAA because no other analysis had an answer.
     asked: u64,
-    /// The number of queries in `asked` that TBAA answers with NoAlias or with immutable memory.
+    /// The number of queries in `asked` with the answer NoAlias or, for one tag, immutable memory.
     decided: u64,
-    /// The number of different answers, each for a function and two tags or one immutable tag.
+    /// The number of different answers in `decided`. Each is for a function and a pair.
     answers: usize,
     /// The number of answers that change the code.
     worth: usize,
@@ -101,7 +102,7 @@ impl Entry {
         Entry { loss, functions }
     }
 
-    /// Returns `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
+    /// Returns words such as `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
     fn words(&self) -> String {
         let counts = [
             (self.loss.loads, "load"),

@@ -20,13 +20,13 @@ pub enum JitError {
     /// Clang's tags for the shared records cannot be used.
     #[error(transparent)]
     Fix(FixError),
-    /// LLVM must not be given the tag.
+    /// LLVM must not be given the tag, or a node cannot be made.
     #[error(transparent)]
     Emit(#[from] EmitError<Infallible>),
     /// No tag of stock LLVM can describe the access.
     #[error("`{path}`: {why}; leave its accesses without a tag")]
     NoTag {
-        /// The requested path.
+        /// The requested path, or the name of the tag's base type.
         path: String,
         /// The reason.
         why: Why,

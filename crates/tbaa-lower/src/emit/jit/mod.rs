@@ -27,7 +27,7 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// Request a place (an access path with its offset and size) by its path, and attach its nodes to
 /// each load and store there (in the crate `tbaa-inkwell`, `Tagger::attach`). Types and places may
 /// be added at any time: earlier results never change, and new code may be linked with old. Places
-/// that are known at the start get better tags if one call of [`Jit::places`] requests them all.
+/// that one call of [`Jit::places`] requests together get tags that separate more accesses.
 ///
 /// The results, [`TaggedPlace`] and [`Attachments`], borrow nothing and never change. Compiler
 /// threads may share them, each with an LLVM context of its own, while types are added to this JIT.
@@ -57,8 +57,7 @@ use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Size, TagId, TypeI
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A binding for another language that stores the types itself implements [`Typed`], and uses it in
-/// place of the session.
+/// A binding for another language may store the types itself, and implement [`Typed`].
 #[derive(Debug)]
 pub struct Jit<T = Session> {
     session: T,
@@ -167,8 +166,8 @@ impl<T: Typed> Jit<T> {
     }
 
     /// Returns the place of a path for accesses with their own size. That size may exceed the
-    /// place's, as for a vector that begins there. An unknown size means one known only at run
-    /// time, and covers all others: [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
+    /// place's, as for a vector that begins there. `Size::Unknown` is for a size known only at
+    /// run time: [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
     ///
     /// # Errors
     ///
@@ -199,9 +198,9 @@ impl<T: Typed> Jit<T> {
     }
 
     /// Returns the nodes for a call that accesses the memory of the paths `touched`, and no other
-    /// memory that other code accesses. For one path they include its tag, if any. If the
-    /// [`TagForm`] has scopes, they include the scopes of all memory that the call does not touch,
-    /// or with [`TagForm::Classes`] those of the classes that it touches.
+    /// memory that other code accesses. For one path, the nodes include its tag, if any. If the
+    /// [`TagForm`] has scopes, `!noalias` lists the scopes that the call cannot alias. With
+    /// [`TagForm::Classes`], `!alias.scope` lists the scopes of the classes that the call touches.
     ///
     /// NB: a callee may reallocate memory, collect garbage or call back. List everything that such
     /// work touches. For a callee that allocates or frees objects, use [`Jit::allocating_call`].
@@ -406,7 +405,8 @@ impl<T: Typed> Jit<T> {
         Ok(Tagged { access: found, call })
     }
 
-    /// Lowers these accesses and the tags in `waiting`; in the first call also the [`anchors`].
+    /// Lowers these accesses and the tags in `waiting`. The first sources include the [`anchors`],
+    /// unless records are shared with C.
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
         let first = self.lowering().is_some_and(|lowering| lowering.sources().len() == 0);
         if first && self.tagging.theirs.is_none() {

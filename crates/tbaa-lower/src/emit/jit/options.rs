@@ -10,14 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum TagForm {
-    /// Lowered tags: tags for stock LLVM that separate all pairs of accesses except those that
-    /// [`Lowering::lost`](crate::Lowering::lost) counts.
+    /// Lowered tags, for stock LLVM. [`Lowering::lost`](crate::Lowering::lost) counts the pairs of
+    /// accesses that do not alias but that LLVM does not separate.
     #[default]
     Lowered,
-    /// Lowered tags, and scopes that separate all pairs of accesses, also those of a call that
-    /// touches the memory of several paths. The lists of scopes grow with the number of paths.
+    /// Lowered tags and alias scopes ([`Options::scopes`]). A call that touches the memory of
+    /// several paths gets scopes too. The lists of scopes grow with the number of paths.
     LoweredScopes,
-    /// Scopes that separate all pairs of accesses, and no tags.
+    /// Alias scopes as with [`TagForm::LoweredScopes`], and no tags.
     Scopes,
     /// Lowered tags, and the exact alias relation as [`AccessClasses`]. LLVM 22 uses the relation
     /// if its passes run with the crate `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); otherwise
@@ -97,7 +97,6 @@ impl JitOptions {
         (self.form == TagForm::Classes).then(|| AccessClasses::new(&domain()))
     }
 
-    /// Returns whether scopes are attached without tags.
     pub(super) fn scopes_alone(&self) -> bool {
         self.form == TagForm::Scopes
     }

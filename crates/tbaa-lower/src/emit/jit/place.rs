@@ -5,7 +5,7 @@ use super::super::recorded::Recorded;
 use tbaa::declare::Place;
 use tbaa::{AccessKind, Size};
 
-/// The metadata for an access and for a call. It is not in an LLVM context yet.
+/// The metadata for an access and for a call that makes it. No node is in an LLVM context yet.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Tagged {
@@ -17,8 +17,6 @@ pub struct Tagged {
 }
 
 /// An access path with its offset and size, and the nodes for accesses there.
-///
-/// It borrows nothing, and may be used on any thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TaggedPlace {
     pub(super) place: Place,
@@ -39,8 +37,7 @@ impl TaggedPlace {
         &self.path
     }
 
-    /// Returns the largest size of an access with this tag: the requested size, or else the place's
-    /// [extent](Place::extent).
+    /// Returns the requested size or, if none was requested, the place's [extent](Place::extent).
     pub fn room(&self) -> Size {
         self.sized.unwrap_or(self.place.extent)
     }
@@ -55,8 +52,8 @@ impl TaggedPlace {
         &self.nodes.access
     }
 
-    /// Checks that an access of this size may have this tag. It must end inside the place, or be a
-    /// [run](Place::run) of whole elements. A write must not be to immutable memory.
+    /// Checks that an access of this size may have this tag. The access must end inside the place,
+    /// or be a [run](Place::run) of whole elements. A write must not be to immutable memory.
     ///
     /// # Errors
     ///
@@ -101,8 +98,8 @@ impl TaggedPlace {
     ///
     /// # Errors
     ///
-    /// Returns [`MisuseError::Wider`], as [`TaggedPlace::check`] does. An unknown size is valid if
-    /// the path ends at an array's element, the place has no end, or its requested size is unknown.
+    /// Returns [`MisuseError::Wider`], as [`TaggedPlace::check`] does. [`Size::Unknown`] is valid
+    /// too if no size was requested and the place's [run](Place::run) exceeds its extent.
     pub fn check_copy(&self, size: impl Into<Size>) -> Result<(), MisuseError> {
         let size = size.into();
         let runs = self.sized.is_none() && !self.place.extent.covers(self.place.run);

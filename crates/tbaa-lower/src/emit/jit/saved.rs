@@ -57,7 +57,7 @@ impl Jit {
     ///
     /// # Errors
     ///
-    /// Returns [`SaveError::Types`] or [`SaveError::Damaged`] if the types cannot be saved.
+    /// Returns [`SaveError::Types`] if the types cannot be saved.
     pub fn save(&self) -> Result<SavedJit<'_>, SaveError> {
         let text = |session: &Session| {
             write_all_declarations("jit", session.types(), session.tagged().policy())
@@ -86,7 +86,7 @@ impl Jit {
     ///
     /// # Errors
     ///
-    /// Returns a [`SaveError`] if the saved data is invalid or its alias answers are wrong.
+    /// Returns a [`SaveError`] if the saved data is invalid.
     pub fn load(saved: SavedJit<'_>) -> Result<Jit, SaveError> {
         if saved.version != VERSION {
             return Err(SaveError::Version(saved.version));

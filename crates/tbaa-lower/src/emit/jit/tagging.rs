@@ -63,7 +63,7 @@ impl Tagging {
     }
 
     /// Calls `then` with the emitter and the plan, which maps each access to its tag and scopes.
-    /// The scopes are the classes if this form of tags has classes.
+    /// If this form of tags has classes, the scopes are those of the classes.
     pub(super) fn with_plan<R>(
         &mut self,
         oracle: &Oracle,
@@ -107,7 +107,6 @@ pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     Ok([above, other.map_err(DeclareError::Build)?])
 }
 
-/// Finds the declared records with these names.
 pub(super) fn records(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>, JitError> {
     let find = |name: &String| {
         let found = types.named(name).filter(|&id| types.is_record(id));
