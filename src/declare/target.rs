@@ -104,7 +104,10 @@ impl Target {
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
         let apple = name.contains("apple");
-        let is_ilp32 = name.ends_with("x32") || name.ends_with("ilp32");
+        // Their types have other sizes than those of the preset for the same machine.
+        let is_other_abi =
+            ["x32", "ilp32", "mingw", "windows-gnu", "cygwin"].iter().any(|abi| name.contains(abi))
+                || name.contains("android") && name.contains("86");
         let machine = |triple| match str::split(triple, '-').next() {
             Some("arm64") => Some("aarch64"),
             Some("amd64") => Some("x86_64"),
@@ -115,7 +118,7 @@ impl Target {
             *preset == name
                 || *triple == name
                 || name.contains('-')
-                    && !is_ilp32
+                    && !is_other_abi
                     && machine(triple) == machine(name)
                     && (windows, apple) == (triple.contains("windows"), triple.contains("apple"))
         });
@@ -128,8 +131,10 @@ impl Target {
         use std::env::consts::{ARCH, OS};
         match (ARCH, OS) {
             ("x86_64", "windows") => Some(Target::windows_x86_64()),
-            ("aarch64", "macos" | "ios") => Some(Target::apple_aarch64()),
-            (_, "windows" | "macos" | "ios") => None,
+            ("aarch64", "macos" | "ios" | "tvos" | "watchos" | "visionos") => {
+                Some(Target::apple_aarch64())
+            }
+            (_, "windows" | "macos" | "ios" | "tvos" | "watchos" | "visionos") => None,
             ("x86_64", _) => Some(Target::x86_64()),
             ("aarch64", _) => Some(Target::aarch64()),
             ("riscv64", _) => Some(Target::riscv64()),

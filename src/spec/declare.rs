@@ -104,6 +104,9 @@ pub struct RecordDecl {
     /// True if accesses to the members may alias everything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_alias: bool,
+    /// True if the member is never modified while it can be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub immutable: bool,
 }
 
 /// A member of a struct or union.
@@ -144,6 +147,9 @@ pub enum MemberDecl {
         /// True if the member is never modified while it can be read.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         immutable: bool,
+        /// True if the member is a base class. Its name is empty.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        base: bool,
     },
 }
 
@@ -172,7 +178,8 @@ impl RecordDecl {
         let member = Member::new(&*self.name, self.named("", kind));
         let member = self.at.into_iter().fold(member, Member::at);
         let member = self.array.iter().rev().fold(member, |member, &len| member.array(len));
-        if self.flexible { member.array(None) } else { member }
+        let member = if self.flexible { member.array(None) } else { member };
+        if self.immutable { member.immutable() } else { member }
     }
 }
 
@@ -184,8 +191,11 @@ impl MemberDecl {
             MemberDecl::Base(ty) => Member::base(MemberType::from(&**ty)),
             MemberDecl::Struct(record) => record.in_place(RecordKind::Struct),
             MemberDecl::Union(record) => record.in_place(RecordKind::Union),
-            MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable } => {
-                let mut member = Member::new(&**name, &**ty);
+            MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable, base } => {
+                let mut member = match base {
+                    true => Member::base(MemberType::from(&**ty)),
+                    false => Member::new(&**name, &**ty),
+                };
                 member = at.iter().copied().fold(member, Member::at);
                 member = at_bit.iter().copied().fold(member, Member::at_bit);
                 member = align.iter().copied().fold(member, Member::align);

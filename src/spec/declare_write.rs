@@ -160,17 +160,19 @@ impl Writer<'_> {
             let lens: Vec<_> = lens.iter().flatten().collect();
             attributes.extend((!lens.is_empty()).then(|| format!("array: {lens:?}, ")));
             attributes.extend(explicit.then(|| format!("at: {}, ", offset / 8)));
+            attributes.extend(immutable.then(|| "immutable: true, ".to_owned()));
             return self.record(element, attributes.concat(), indent);
         }
         let ty = self.types.display_with_keywords(ty);
         let line = match bits {
             Some(bits) if !explicit && !immutable => format!("Bits({name:?}, {ty:?}, {bits})"),
-            None if !explicit && base => format!("Base({ty:?})"),
+            None if !explicit && base && !immutable => format!("Base({ty:?})"),
             None if !explicit && !immutable => format!("Field({name:?}, {ty:?})"),
             _ => {
                 let bits = bits.map_or(String::new(), |bits| format!(", bits: {bits}"));
                 let immutable = if immutable { ", immutable: true" } else { "" };
-                format!("Member(name: {name:?}, ty: {ty:?}{bits}{at}{immutable})")
+                let base = if base { ", base: true" } else { "" };
+                format!("Member(name: {name:?}, ty: {ty:?}{bits}{at}{immutable}{base})")
             }
         };
         let _ = writeln!(self.text, "{}{line},", "    ".repeat(indent));

@@ -58,6 +58,7 @@ fn presets_have_clangs_data_layouts() {
         ("arm64-unknown-linux-gnu", "aarch64"),
         ("i386-pc-linux-gnu", "i686"),
         ("x86_64-linux-gnux32", ""),
+        ("i686-w64-mingw32", ""),
     ] {
         let Some(module) = clang(triple, "triple", "", &[]) else { return };
         let module = tbaa_ir::read(module.as_bytes()).unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use tbaa::declare::{Declarations, LlvmTypes, Policy, Target};
+use tbaa::declare::{Declarations, LlvmTypes, Member, MemberType, Policy, Record, Target};
 use tbaa::spec::{Spec, write_declarations};
 use tbaa::types::Context;
 use tbaa_ir::clang::ClangRecords;
@@ -124,4 +124,24 @@ fn a_written_spec_has_the_same_layout() {
         let mut again = built.tagged().unwrap().types().clone();
         program.compare(name, [&mut types, &mut again], &mut Rng(5));
     }
+    // Explicit offsets, a base class and an immutable unnamed struct.
+    let mut types = Declarations::cplusplus(Target::x86_64());
+    types.define(Record::structure("B").field("b", "int")).unwrap();
+    let inner = Member::new("in", Record::structure("").size(8).member(at("x", "int", 4)));
+    let record = Record::structure("D").size(16).member(Member::base(MemberType::from("B")).at(4));
+    let derived = types.define(record.member(inner.immutable().at(8))).unwrap();
+    let text = write_declarations("again", &types, &[derived], "x86-64", Policy::Clang);
+    let again = Spec::load(&text).unwrap().tagged().unwrap().types().clone();
+    let members = [&types, &again].map(|types| {
+        let record = types.named("D").unwrap();
+        types.members(record).map(|member| format!("{member:?}")).collect::<Vec<_>>()
+    });
+    assert_eq!(members[0].len(), 2);
+    let shown =
+        |member: &String| member.contains("immutable: true") || member.contains("base: true");
+    assert!(members[1].iter().all(shown), "{text}");
+}
+
+fn at(name: &str, ty: &str, at: u64) -> Member {
+    Member::new(name, ty).at(at)
 }
