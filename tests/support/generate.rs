@@ -76,7 +76,7 @@ pub enum What {
 pub struct Access {
     /// The path in declarations.
     pub path: String,
-    /// The expression in C, which begins with a global variable.
+    /// The expression in C, of a global variable or a part of one.
     pub lvalue: String,
     pub what: What,
     /// True if C's `offsetof` accepts the path.

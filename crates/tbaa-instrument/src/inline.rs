@@ -13,8 +13,8 @@
 //! bytes accessed), and calls the runtime if the table has no match. Rows and entries have the
 //! inverted bits of the values that are compared, so that zeros match none.
 //!
-//! The functions preserve their callers' registers. They must not use vector registers, because
-//! code in [`assembly`](super::assembly) calls them without LLVM's knowledge.
+//! Functions that code in [`assembly`](super::assembly) calls without LLVM's knowledge preserve
+//! their callers' registers, and do not use vector registers.
 
 use std::collections::BTreeSet;
 
@@ -139,7 +139,8 @@ exchange:
 }
 
 /// Writes the functions `shared` and `change` of a check. `shared` tests the row, and then the
-/// entries. It reads the class in a row first, because the runtime writes the class last.
+/// entries. A `shared` that uses the row's class loads it first, because the runtime writes the
+/// class last.
 fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
     let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");

@@ -36,7 +36,8 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
-        // Words that begin otherwise are `Other`. Do not branch: the next word is hard to predict.
+        // The result is `Other` unless the word begins with a pair of letters in `known`. The fold
+        // does not branch, because the next word is hard to predict.
         let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));

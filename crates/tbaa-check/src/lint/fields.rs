@@ -16,7 +16,7 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// The largest number of accesses that each access is compared with. A type may have a million
+/// The largest number of later accesses that an access is compared with. A type may have a million
 /// fields that overlap, each with its own tags.
 const COMPARED: usize = 64;
 

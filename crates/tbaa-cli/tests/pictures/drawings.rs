@@ -78,7 +78,7 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     text += &format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
     let out = stdin(&["matrix", "-", "--format", "svg"], text.as_bytes());
     assert!(out.text.contains(">int (300)<") && out.text.contains(">float (300)<"), "{}", out.text);
-    // A cell stands for 2 by 2 pairs. All dark cells have one shade: rows of a type are adjacent.
+    // A cell stands for 2 by 2 pairs.
     assert!(out.text.contains("2 by 2 pairs a cell"));
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }

@@ -3,9 +3,8 @@
 //! The model follows the copying collector of `wasmtime-internal-cranelift`
 //! (`func_environ/gc/copying.rs`). Version 46.0 loads the bump pointer without a region, but stores
 //! it with the region of a field in `VMContext`. Version 47.0 gives both accesses the bump
-//! pointer's region. The model gives objects' headers the heap's region, as 47.0 does. In the
-//! model, the second of two allocations reuses the bump pointer that the first one loaded, so both
-//! objects have one address.
+//! pointer's region. In the model, the second of two allocations reuses the bump pointer that the
+//! first one loaded, so both objects have one address.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Function, InstBuilder, TrapCode, Value, types};
@@ -15,7 +14,7 @@ use tbaa_cranelift::{Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, apply, build, meant, result, rules};
 
-/// The regions that a front end gives to accesses of the bump pointer.
+/// The regions that a front end gives to the accesses of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// No region for the load, the region of `VMContext` for the store: as in 46.0.

@@ -17,7 +17,7 @@ use crate::output::counted;
 use crate::printable::printable;
 use crate::walk::{elements, named_parent, type_name};
 
-/// The largest number of types in a graph that is drawn in full.
+/// The largest number of types in a small graph, which is drawn in more detail.
 const SMALL: usize = 60;
 /// The largest number of fields shown for a type, in a small graph and in a large one.
 const ROWS: (usize, usize) = (48, 12);

@@ -73,8 +73,8 @@ impl JitOptions {
     }
 
     /// Lists records that C code accesses with clang's own tags, in modules that are linked with
-    /// the JIT's. Records inside them are shared too. The JIT's tags then use clang's root. Check
-    /// each such module with [`Jit::check_linked`](super::Jit::check_linked).
+    /// the JIT's. Records nested in the listed records are shared too. The JIT's tags then use
+    /// clang's root. Check each such module with [`Jit::check_linked`](super::Jit::check_linked).
     #[must_use]
     pub fn shared(self, records: impl IntoIterator<Item = impl Into<String>>) -> Self {
         JitOptions { shared: records.into_iter().map(Into::into).collect(), ..self }
