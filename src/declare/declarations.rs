@@ -187,7 +187,6 @@ pub struct ScalarLayout {
 
 impl ScalarLayout {
     /// Returns the size and alignment of a Rust type.
-    #[must_use]
     pub fn of<T>() -> ScalarLayout {
         ScalarLayout { size: size_of::<T>() as u64, align: align_of::<T>() as u64 }
     }
@@ -232,7 +231,6 @@ impl Declarations {
     }
 
     /// Returns whether these declarations issued `id`.
-    #[must_use]
     pub fn owns(&self, id: DeclId) -> bool {
         id.stamp == self.stamp && id.index() < self.decls.len()
     }

@@ -64,7 +64,6 @@ macro_rules! presets {
         impl Target {
             $(
                 #[doc = concat!("Returns `", $triple, "`.")]
-                #[must_use]
                 pub fn $function() -> Target {
                     // The layouts are those of clang 22; a test compares them with clang's.
                     Target::preset($triple, $layout)
@@ -100,7 +99,6 @@ impl Target {
     /// Returns the preset called `name`, one of [`Target::names`], or the preset for the triple
     /// `name`, such as `x86_64-unknown-linux-gnu`. The triple's machine, and whether it is for
     /// Windows or Apple, select the preset. Returns `None` if there is no such preset.
-    #[must_use]
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
         let apple = name.contains("apple");
@@ -126,7 +124,6 @@ impl Target {
     }
 
     /// Returns the preset for the machine that this program runs on, if there is one.
-    #[must_use]
     pub fn host() -> Option<Target> {
         use std::env::consts::{ARCH, OS};
         match (ARCH, OS) {
@@ -180,7 +177,6 @@ impl Target {
     /// usual values: `long` is as wide as a pointer, but has 4 to 8 bytes; `long double` has 16
     /// bytes; structs follow the System V ABI. If names are mangled as on Windows, `long` has 4
     /// bytes and structs follow the Microsoft ABI.
-    #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use tbaa_types::Mangling;
         let windows =
@@ -207,7 +203,6 @@ impl Target {
 
     /// Returns the target of a module, given its triple and its data layout. Returns `None` if no
     /// preset fits the triple and there is no data layout.
-    #[must_use]
     pub fn of_module(triple: Option<&str>, data_layout: Option<DataLayout>) -> Option<Target> {
         let preset = triple.and_then(Target::by_name);
         match (preset, data_layout) {

@@ -12,7 +12,6 @@ use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, enco
 pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 
 /// Returns whether clang's roots include one with this name.
-#[must_use]
 pub fn is_clang_root(name: &[u8]) -> bool {
     CLANG_ROOTS.iter().any(|root| root.as_bytes() == name)
 }

@@ -103,7 +103,6 @@ impl Masks {
     }
 
     /// Returns whether the masks of two accesses share a bit.
-    #[must_use]
     #[inline]
     pub fn may_alias(&self, a: usize, b: usize) -> bool {
         self.mask(a) & self.mask(b) != 0
@@ -111,7 +110,6 @@ impl Masks {
 
     /// Returns the effect of an access that reads, writes or does both. A load with an immutable
     /// tag counts as a read, because it must stay after the store that initialises the memory.
-    #[must_use]
     pub fn effect(&self, at: usize, kind: AccessKind) -> MemoryEffect {
         let when = |does: bool| if does { self.mask(at) } else { 0 };
         let (reads, writes) = (when(kind.reads()), when(kind.writes()));

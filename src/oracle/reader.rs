@@ -60,7 +60,6 @@ pub struct Publisher {
 
 impl Publisher {
     /// Publishes an oracle in its current state.
-    #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Publisher {
         Publisher {
             newest: Arc::new(ArcSwap::from_pointee(oracle.replica())),
@@ -132,14 +131,12 @@ pub struct Reader {
 
 impl Reader {
     /// Answers like [`Oracle::alias`], for the published state.
-    #[must_use]
     #[inline]
     pub fn alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
     }
 
     /// Answers like [`Oracle::may_alias`], for the published state.
-    #[must_use]
     #[inline]
     pub fn may_alias(&mut self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
@@ -148,7 +145,6 @@ impl Reader {
     }
 
     /// Answers like [`Oracle::may_conflict`], for the published state.
-    #[must_use]
     pub fn may_conflict(
         &mut self,
         first: impl Into<Access>,

@@ -9,7 +9,6 @@ use crate::table::HashSet;
 /// `declare` section of a spec that has nothing else. `target` is written as the section's target.
 ///
 /// A record is written with offsets if its attributes and members may not determine its layout.
-#[must_use]
 pub fn write_declarations(
     name: &str,
     types: &Declarations,
@@ -23,7 +22,6 @@ pub fn write_declarations(
 /// Writes all declared types as a spec, from which they can be declared again: the records as in
 /// [`write_declarations`], the scalars, aliases and the root. Returns `None` if the target is not a
 /// preset and its data layout does not determine all its properties.
-#[must_use]
 pub fn write_all_declarations(name: &str, types: &Declarations, policy: Policy) -> Option<String> {
     let target = types.target();
     let preset = Target::names().find(|name| Target::by_name(name).as_ref() == Some(target));

@@ -45,7 +45,6 @@ impl SpecPath {
     }
 
     /// Like [`SpecPath::locate`], for many places. The results are in the order of `places`.
-    #[must_use]
     pub fn locate_all<'p>(
         places: impl IntoIterator<Item = &'p SpecPath>,
         text: &str,

@@ -43,7 +43,6 @@ const LINE: usize = 92;
 /// assert_eq!(*Spec::load(&text)?.graph(), graph);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
 pub fn write(graph: &Graph) -> String {
     let (declared, keys, nodes, names, taken) = Default::default();
     let rule = AliasRule::default();

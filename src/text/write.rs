@@ -37,14 +37,12 @@ use tbaa_lex::source::escape;
 /// );
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
-#[must_use]
 pub fn write(graph: &Graph) -> String {
     write_numbered(graph, &Numbering::new(graph), |_| None)
 }
 
 /// Like [`write()`], but nodes have the numbers and the order of `numbering`. `remark` returns a
 /// comment of one line for a node, or `None`.
-#[must_use]
 pub fn write_numbered(
     graph: &Graph,
     numbering: &Numbering,
@@ -94,7 +92,6 @@ pub struct Numbering {
 
 impl Numbering {
     /// Numbers a graph's nodes from 0 as LLVM does: depth first, starting with the tags.
-    #[must_use]
     pub fn new(graph: &Graph) -> Numbering {
         let mut numbering = Numbering::empty(graph);
         let tags: Vec<_> = graph.tags().map(|tag| graph.tag_node(tag)).collect();

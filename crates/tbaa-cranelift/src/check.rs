@@ -133,7 +133,6 @@ impl fmt::Display for Finding {
 /// memory. A wrong tag is not detected.
 ///
 /// Cranelift: `alias_analysis.rs` relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
-#[must_use]
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };
     let accesses = Memory::all(oracle, func, tags);

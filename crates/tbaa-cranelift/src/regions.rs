@@ -129,7 +129,6 @@ impl Regions {
     pub const MOST: u32 = 16;
 
     /// Creates an empty set of regions, for oracles with the same rule as `oracle`.
-    #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
         let (known, places, most) = (Vec::new(), HashMap::new(), Regions::MOST);
         Regions { rule: oracle.rule(), known, places, count: 0, most }

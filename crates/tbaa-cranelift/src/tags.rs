@@ -15,7 +15,6 @@ pub struct Tags {
 
 impl Tags {
     /// Creates a record without tags.
-    #[must_use]
     pub fn new() -> Tags {
         Tags::default()
     }

@@ -22,7 +22,6 @@ const MOST_PATHS: usize = 1 << 16;
 /// assert!(paths.contains(&"*int".to_owned()) && paths.contains(&"*char".to_owned()));
 /// # Ok::<(), tbaa::declare::DeclareError>(())
 /// ```
-#[must_use]
 pub fn access_paths(types: &Declarations, of: impl Fn(DeclId) -> bool) -> Vec<String> {
     let mut paths = Vec::new();
     for record in types.records().filter(|&record| of(record)) {

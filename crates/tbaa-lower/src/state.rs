@@ -132,7 +132,6 @@ impl Lowering {
 
     /// Returns the lowered tag of a source, in [`Lowering::graph`]. `None` means that the access
     /// must be untagged. An access that is not a source also gets `None`.
-    #[must_use]
     pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
         self.sources.get(&Key::of(source.into())?)?.tag
     }

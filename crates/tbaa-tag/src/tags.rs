@@ -191,7 +191,6 @@ fn read(module: &Module<'_>) -> Result<(Accesses, Sizes), TagError> {
 
 impl Tags {
     /// Returns the number of untagged accesses for each reason.
-    #[must_use]
     pub fn reasons(&self) -> BTreeMap<Untagged, usize> {
         let mut counts = BTreeMap::new();
         for UntaggedAccess { why, .. } in &self.untagged {

@@ -88,7 +88,6 @@ impl Opt<'_> {
 
     /// Extracts one function, which LLVM optimises in much less time than the whole module. Returns
     /// the whole text if `llvm-extract` fails, or if the function's name is not UTF-8.
-    #[must_use]
     pub fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
         let (folder, name) = match self.program.rfind('/') {
             Some(at) => self.program.split_at(at + 1),

@@ -74,7 +74,6 @@ impl TextSink {
     }
 
     /// Returns the lines written since the last call.
-    #[must_use]
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

@@ -96,7 +96,6 @@ impl Encoding {
     /// # Panics
     ///
     /// Panics if `ty` is from another context.
-    #[must_use]
     pub fn of(context: &Context, ty: Type) -> Option<Encoding> {
         let mut out: Vec<u64> = Vec::new();
         let mut ids: HashMap<Type, u64> = HashMap::default();

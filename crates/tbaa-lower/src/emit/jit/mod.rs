@@ -66,7 +66,6 @@ pub struct Jit<T = Session> {
 
 impl Jit {
     /// Returns a JIT for declared types. More may be declared later.
-    #[must_use]
     pub fn new(types: Declarations) -> Jit {
         let options = JitOptions::new();
         let session = Session::with_unions(types);
