@@ -1,7 +1,7 @@
 //! Memory accesses, for queries to an oracle.
 
 use crate::extent::Size;
-use crate::graph::{Format, Graph, Tag, TagId, TypeKind};
+use crate::graph::{Format, Graph, Tag, TagId};
 
 /// The effect of an access on memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -83,8 +83,7 @@ impl Access {
     /// If `width` is larger than the tag's size, or if the tag's size is unknown, the access gets
     /// the size `width`. But if the instruction touches whole elements of an array, as a vector
     /// load may do, the access has the size of one element. The old format does not record sizes.
-    /// With an old-format tag, the access gets no `size` if `width` fits into the tag's field, or
-    /// if LLVM's search from the base type does not reach the access type, as in a union.
+    /// With an old-format tag, the access gets no `size` if `width` fits into the tag's field.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Size, SizedField};
@@ -106,7 +105,7 @@ impl Access {
         let Ok(parts) = graph.tag(tag) else { return access.with_size(width) };
         let room = room(graph, &parts);
         let Some(said) = parts.size else {
-            let fits = room.is_none_or(|room| width <= room);
+            let fits = room.is_some_and(|room| width <= room);
             return if fits { access } else { access.with_size(width) };
         };
         let element = graph.ty(parts.access).size().filter(|&size| size != 0);
@@ -114,7 +113,10 @@ impl Access {
         match (said.bytes(), element.filter(|&size| is_run(size))) {
             (Some(said), _) if width <= said => access,
             (Some(said), Some(element)) if said == element => access,
-            (_, Some(element)) => access.with_size(element),
+            // The result is not smaller than the tag's own size.
+            (said, Some(element)) if said.is_none_or(|said| said < element) => {
+                access.with_size(element)
+            }
             _ => access.with_size(width),
         }
     }
@@ -163,7 +165,8 @@ impl From<Option<TagId>> for Access {
 /// Returns the largest number of bytes that consecutive elements at a tag's offset can have, or
 /// `u64::MAX` if there is no limit. In the size-aware format, the limit is the size of the last
 /// field on LLVM's path. In the old format, it is the distance to the nearest later field of an
-/// aggregate on the path. Returns `None` if LLVM does not reach the access type.
+/// aggregate on the path, even if LLVM does not reach the access type, as in a union. In the
+/// size-aware format, the result is then `None`.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);
@@ -174,8 +177,7 @@ fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
         }
         let node = graph.ty(ty);
         let Some(field) = node.fields().take_while(|field| field.offset <= rest).last() else {
-            // In the old format, LLVM's path goes on to the scalar's ancestors.
-            return (old && node.kind() == TypeKind::Scalar && rest == 0).then_some(room);
+            break;
         };
         let next = || node.fields().map(|field| field.offset).find(|&offset| offset > rest);
         room = match field.extent {
@@ -185,5 +187,5 @@ fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
         };
         (ty, rest) = (field.ty, rest - field.offset);
     }
-    None
+    old.then_some(room)
 }

@@ -163,6 +163,15 @@ fn widened_accesses_reach_the_next_field() {
         };
         fits(z, if sized { 8 } else { 1 });
         fits(last, if sized { 12 } else { 5 });
+        // The width of an instruction, whose tag says 8 of an array's 16 bytes.
+        if sized {
+            let four = u.aggregate("four", root, 20, &[(int, 0, 16), (int, 16, 4)]);
+            let [most, end] = [(0, 8), (16, 4)].map(|(at, size)| u.tag(four, int, at, size));
+            let (graph, tags) = u.graph();
+            let wide = |width| Access::of_width(&graph, tags[most], width);
+            let oracle = Oracle::new(&graph, AliasRule::Union);
+            assert!([8, 16].map(|width| oracle.may_alias(wide(width), tags[end])).is_sorted());
+        }
         // An instruction of a given width stays in the field, if it fits there.
         let of_width = |width| Access::of_width(&graph, x.tag.unwrap(), width);
         assert!(!oracle.may_alias(of_width(4), z) && oracle.may_alias(of_width(9), z));
@@ -170,6 +179,20 @@ fn widened_accesses_reach_the_next_field() {
             assert!(oracle.may_alias(x.with_size(unknown), last), "unknown ends with the base");
         }
     }
+}
+
+/// In the old format, a union's member that LLVM does not reach has the room of the union.
+#[test]
+fn an_instruction_leaves_a_union() {
+    let (mut u, root, [int, double]) = Universe::of_scalars(false, 4, ["int", "double"]);
+    let inner = u.aggregate("U", root, 8, &[(int, 0, 4), (double, 0, 8)]);
+    let s = u.aggregate("S", root, 12, &[(inner, 0, 8), (int, 8, 4)]);
+    let [member, end] = [(int, 0), (double, 8)].map(|(ty, at)| u.tag(s, ty, at, 4));
+    let (graph, tags) = u.graph();
+    let oracle = Oracle::new(&graph, AliasRule::Union);
+    let wide = |width| Access::of_width(&graph, tags[member], width);
+    assert_eq!([8, 16].map(|width| wide(width).size), [None, Some(Size::Bytes(16))]);
+    assert!(oracle.may_alias(wide(16), tags[end]));
 }
 
 /// clang's old-format node for a C++ class without data is a name alone, which looks like a root. A

@@ -54,7 +54,8 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
 }
 
 /// A larger known size never aliases less, and an unknown size never aliases less than one that
-/// stays inside the base type.
+/// stays inside the base type. An instruction of any width aliases no less than its
+/// tag, unless the tag's size is unknown.
 #[test]
 fn a_larger_access_aliases_no_less() {
     each_universe(Taste::Wild, 4, |seed, _, u, _| {
@@ -69,6 +70,11 @@ fn a_larger_access_aliases_no_less() {
                     let sizes = [1, 2, 3, 4, 6, 8, 12, 16, 40, 1 << 20, u64::MAX - 1];
                     let answers = sizes.map(|size| oracle.may_alias(of_size(size), b));
                     assert!(answers.is_sorted(), "{answers:?}, {}", what());
+                    let of_width = |width| Access::of_width(&graph, a, width);
+                    let widths = sizes.map(|width| oracle.may_alias(of_width(width), b));
+                    let has_size = graph.tag(a).is_ok_and(|tag| tag.size != Some(Size::Unknown));
+                    let least = has_size && oracle.may_alias(a, b);
+                    assert!(widths.iter().all(|&may| least <= may), "{widths:?}, {}", what());
                     for (size, may) in std::iter::zip(sizes, answers) {
                         let leaves = oracle.explain(of_size(size), b).clause == Clause::Leaves;
                         assert!(unknown || !may || leaves, "{size} bytes, {}", what());
