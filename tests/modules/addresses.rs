@@ -19,6 +19,8 @@ struct Known {
 
 #[derive(Default)]
 struct Generated {
+    /// The width of a pointer: 32 or 64.
+    bits: u32,
     known: Vec<Known>,
     text: String,
 }
@@ -101,10 +103,12 @@ impl Generated {
         ]);
         let text = format!("getelementptr {ty}, ptr %v{of}, {index_text}{second}");
         writeln!(self.text, "  %v{new} = {text}").unwrap();
+        let bits = self.bits;
         let indices = index.map(|index| self.known[index].values.clone());
         self.add(0, of, |input, from| {
             let index = indices.as_ref().map_or(Some(constant), |indices| indices[input])?;
-            Some(from.wrapping_add(index.wrapping_mul(size)).wrapping_add(more))
+            let to = from.wrapping_add(index.wrapping_mul(size)).wrapping_add(more);
+            Some(wrapped(to.into(), bits))
         });
     }
 }
@@ -116,7 +120,8 @@ fn places_meet_as_in_a_run() {
     let mut counts = [0_usize; 3];
     for seed in 0..setting("TBAA_SEEDS", 400) as u64 {
         let rng = &mut Rng(seed);
-        let mut made = Generated::default();
+        let bits = if seed % 3 == 0 { 32 } else { 64 };
+        let mut made = Generated { bits, ..Generated::default() };
         made.known.push(Known { bits: 0, values: vec![Some(0); INPUTS] });
         for bits in [32, 64] {
             let values = (0..INPUTS).map(|input| match input {
@@ -132,7 +137,8 @@ fn places_meet_as_in_a_run() {
         }
         let pointers: Vec<_> =
             (0..made.known.len()).filter(|&at| made.known[at].bits == 0).collect();
-        let mut text = format!("define void @f(ptr %v0, i32 %v1, i64 %v2) {{\n{}", made.text);
+        let mut text = format!("target datalayout = \"e-p:{bits}:{bits}\"\n");
+        write!(text, "define void @f(ptr %v0, i32 %v1, i64 %v2) {{\n{}", made.text).unwrap();
         for at in &pointers {
             writeln!(text, "  %l{at} = load i8, ptr %v{at}").unwrap();
         }
@@ -150,7 +156,7 @@ fn places_meet_as_in_a_run() {
                 counts[said.map_or(0, |meet| 1 + usize::from(meet))] += 1;
                 let runs = made.known[*a].values.iter().zip(&made.known[*b].values);
                 for (at_a, at_b) in runs.filter_map(|(a, b)| a.zip(*b)) {
-                    let distance = at_b.wrapping_sub(at_a);
+                    let distance = wrapped(i128::from(at_b) - i128::from(at_a), bits);
                     let meet = -(lens[1] as i64) < distance && distance < lens[0] as i64;
                     assert!(
                         said.is_none_or(|said| said == meet),

@@ -95,8 +95,8 @@ impl<'t> Current<'_, 't> {
         }
         // Assembly writes its memory operands, and uninstrumented code writes its `sret` results.
         for (argument, value) in call.arguments.iter().zip(arguments) {
-            if argument.has(b"elementtype(") && call.constraints.is_some()
-                || argument.has(b"sret(") && !self.pass.checked.contains(&*call.name())
+            if argument.has(b"elementtype") && call.constraints.is_some()
+                || argument.has(b"sret") && !self.pass.checked.contains(&*call.name())
             {
                 let size = pointee(argument).and_then(|ty| self.pass.sizes.of(ty));
                 self.clear(inst, [value], size.map_or(0, |size| size.alloc));
@@ -171,7 +171,7 @@ impl<'t> Current<'_, 't> {
         for (at, (argument, &value)) in call.arguments.iter().zip(arguments).enumerate() {
             let def = self.function.def(value);
             // The last bit of the mask also stands for all later arguments.
-            let kept = [&b"byval("[..], b"sret(", b"readonly", b"readnone"];
+            let kept = [&b"byval"[..], b"sret", b"readonly", b"readnone"];
             if written >> at.min(31) & 1 == 0
                 || !self.is_plain(value)
                 || matches!(def, Def::Constant | Def::Undefined)

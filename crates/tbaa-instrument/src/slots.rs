@@ -57,7 +57,7 @@ impl Current<'_, '_> {
                 self.swift_errors.insert(value);
             }
             let is_named = !function.written(value).is_empty();
-            if parameter.has(b"byval(") && is_named && self.is_plain(value) {
+            if parameter.has(b"byval") && is_named && self.is_plain(value) {
                 let Some(size) = pointee(parameter).and_then(|ty| self.pass.sizes.of(ty)) else {
                     self.skip(first, SkipReason::Size);
                     continue;
@@ -216,7 +216,7 @@ impl Current<'_, '_> {
                 let members = access.and_then(|access| pass.module.graph().copy(access.copy?));
                 let mut found = Vec::new();
                 for at in places() {
-                    let by_value = call.arguments.get(at)?.has(b"byval(");
+                    let by_value = call.arguments.get(at)?.has(b"byval");
                     let set = call.callee.starts_with(b"llvm.memset.") && at == 0;
                     if !by_value && (tagged || !(set || copies && at < 2)) {
                         return None;

@@ -1,8 +1,6 @@
 //! Computes the memory effects of functions and calls from their attributes.
 
-use std::borrow::Cow;
-
-use super::body::header;
+use super::body::{Name, header};
 use crate::globals::aliases;
 use crate::{Argument, Attribute, Attributes, Call, Groups, Module};
 use tbaa::parts::table::{HashMap, HashSet};
@@ -149,10 +147,10 @@ const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
 #[derive(Debug)]
 pub struct Effects<'t> {
     groups: HashMap<u32, Stated>,
-    functions: HashMap<Cow<'t, [u8]>, (Stated, Vec<Argument<'t>>)>,
+    functions: HashMap<Name<'t>, (Stated, Vec<Argument<'t>>)>,
     intrinsics: HashMap<&'static [u8], MemoryEffects>,
     /// The names of the globals that are aliases of others.
-    aliases: HashSet<Cow<'t, [u8]>>,
+    aliases: HashSet<Name<'t>>,
 }
 
 /// The properties that a list of attributes states.
@@ -164,6 +162,10 @@ struct Stated {
     returns: bool,
     /// True if the call never throws: `nounwind`.
     nounwind: bool,
+    /// True for `convergent`.
+    convergent: bool,
+    /// True for `null_pointer_is_valid`.
+    null_is_valid: bool,
 }
 
 /// Prefixes, after `llvm.`, of the intrinsics that may not return or may unwind. The source is LLVM
@@ -185,7 +187,7 @@ impl<'t> Effects<'t> {
             groups: groups.numbers().map(stated).collect(),
             functions: HashMap::default(),
             intrinsics: HashMap::default(),
-            aliases: aliases(module.text()).map(unquoted).collect(),
+            aliases: aliases(module.text()).map(Name::of).collect(),
         };
         let mut memory = MemoryEffects::ANY;
         for line in include_str!("intrinsics.txt").lines().filter(|line| !line.starts_with('#')) {
@@ -204,7 +206,7 @@ impl<'t> Effects<'t> {
             let header = header(Lexer::new(module.text(), head as usize));
             if let Some((name, parameters, tail)) = header {
                 let stated = effects.stated(tail);
-                effects.functions.insert(unquoted(name), (stated, parameters));
+                effects.functions.insert(Name::of(name), (stated, parameters));
             }
         }
         effects
@@ -212,7 +214,22 @@ impl<'t> Effects<'t> {
 
     /// Returns whether a global's name, without the `@`, is that of an alias.
     pub(super) fn is_alias(&self, name: &[u8]) -> bool {
-        self.aliases.contains(&unquoted(name))
+        self.aliases.contains(&Name::of(name))
+    }
+
+    fn of_callee(&self, call: &Call<'t>) -> Stated {
+        self.functions.get(&Name::of(call.callee)).map_or(Stated::default(), |known| known.0)
+    }
+
+    /// Returns whether LLVM must not make a call depend on more or fewer conditions.
+    pub fn is_convergent(&self, call: &Call<'t>) -> bool {
+        self.stated(call.attributes.clone()).convergent || self.of_callee(call).convergent
+    }
+
+    /// Returns whether an access through a null pointer is valid in a function with these
+    /// attributes, in address space 0.
+    pub(super) fn null_is_valid(&self, attributes: &Attributes<'t>) -> bool {
+        self.stated(attributes.clone()).null_is_valid
     }
 
     fn stated(&self, attributes: Attributes<'t>) -> Stated {
@@ -228,22 +245,27 @@ impl<'t> Effects<'t> {
             return !MAY_END.iter().any(|it| name.starts_with(it));
         }
         let of_call = self.stated(call.attributes.clone());
-        let of_callee = self.functions.get(&*name).map_or(Stated::default(), |function| function.0);
+        let of_callee = self.of_callee(call);
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
     /// Returns a function's memory effects, like LLVM's `Function::getMemoryEffects`. `name` is the
     /// text after the `@`.
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
-        let name = unquoted(name);
-        let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name)?.0.memory);
+        let stated = || self.functions.get(&Name::of(name))?.0.memory;
+        let known = self.intrinsic(&unquoted(name)).or_else(stated);
         known.unwrap_or(MemoryEffects::ANY)
     }
 
-    /// Returns whether the attributes of a call's argument, or of the callee's parameter, contain
-    /// one of these texts.
+    /// Returns whether a call's argument, or the callee's parameter, has one of these attributes.
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
-        let parameters = self.functions.get(&*unquoted(call.callee));
+        // A bundle may access memory that the callee does not.
+        let is_other = |attribute: &Attribute<'_>| match attribute {
+            Attribute::Bundle(name) => !SILENT.contains(name) && !READING.contains(name),
+            _ => false,
+        };
+        let has_bundle = call.attributes.clone().any(|(_, attribute)| is_other(&attribute));
+        let parameters = self.functions.get(&Name::of(call.callee)).filter(|_| !has_bundle);
         let of_callee = parameters.and_then(|parameter| parameter.1.get(nth));
         let mut both = call.arguments.get(nth).into_iter().chain(of_callee);
         both.any(|argument| texts.iter().any(|text| argument.has(text.as_bytes())))
@@ -312,13 +334,18 @@ fn stated<'t>(
             }
             Attribute::Word(b"willreturn", _) => all.returns = true,
             Attribute::Word(b"nounwind", _) => all.nounwind = true,
+            Attribute::Word(b"convergent", _) => all.convergent = true,
+            Attribute::Word(b"null_pointer_is_valid", _) => all.null_is_valid = true,
             Attribute::Word(word, _) => {
                 old = MemoryEffects::of_old(word).map_or(old, |effects| old.and(effects));
             }
             Attribute::Group(group) => {
-                let Stated { memory, returns, nounwind } = of_group(group);
-                all.memory = memory.or(all.memory);
-                (all.returns, all.nounwind) = (all.returns || returns, all.nounwind || nounwind);
+                let of = of_group(group);
+                all.memory = of.memory.or(all.memory);
+                all.returns |= of.returns;
+                all.nounwind |= of.nounwind;
+                all.convergent |= of.convergent;
+                all.null_is_valid |= of.null_is_valid;
             }
             Attribute::Bundle(_) => {}
         }
@@ -328,7 +355,7 @@ fn stated<'t>(
 }
 
 /// Returns whether a call is volatile, like LLVM's `Instruction::isVolatile`.
-fn is_volatile(call: &Call<'_>) -> bool {
+pub(super) fn is_volatile(call: &Call<'_>) -> bool {
     let is = |start: &[u8]| call.callee.starts_with(start);
     let is_atomic = || memchr::memmem::find(call.callee, b".atomic.").is_some();
     let flag = match () {

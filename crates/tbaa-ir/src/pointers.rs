@@ -13,6 +13,7 @@
 
 use std::{cell::OnceCell, rc::Rc};
 
+use crate::effects::is_volatile;
 use crate::{
     Call, Def, Effects, Flow, Function, Inst, MemoryEffects, MemoryLocation, Opcode, Value, Visit,
 };
@@ -24,6 +25,16 @@ const DEPTH: usize = 64;
 
 /// The largest number of values that a pointer may be based on through `phi` and `select`.
 const MOST_ORIGINS: usize = 16;
+
+/// Prefixes of intrinsics that write memory, but do not store the addresses that they get.
+const KEEPING: [&[u8]; 13] = [
+    b"llvm.annotation", b"llvm.assume", b"llvm.experimental.noalias.", b"llvm.invariant.",
+    b"llvm.lifetime.", b"llvm.masked.", b"llvm.matrix.", b"llvm.mem", b"llvm.prefetch",
+    b"llvm.stack", b"llvm.va_", b"llvm.var.annotation", b"llvm.vp.",
+];
+
+/// The largest number of joins of slots. Nested loops and slots may make their product.
+const MOST_JOINS: usize = 1 << 18;
 
 /// The largest number of values derived from an address that are followed (LLVM: 100 uses).
 const MOST_DERIVED: usize = 256;
@@ -259,13 +270,20 @@ impl<'t> Pointers<'t> {
                 stored.entry(slot).or_default().insert(self.function.block_of(at));
             }
         }
+        let mut count = 0;
         for (slot, blocks) in stored {
             // The entry block counts as a store, of an undefined value.
             let blocks = blocks.into_iter().chain([0]);
             match flow.joins(blocks) {
-                Some(joins) => joins.into_iter().for_each(|at| found[at].push(slot)),
-                None => self.registers.clear(),
+                Some(joins) if count <= MOST_JOINS => {
+                    count += joins.len();
+                    joins.into_iter().for_each(|at| found[at].push(slot));
+                }
+                _ => self.registers.clear(),
             }
+        }
+        if self.registers.is_empty() {
+            found.iter_mut().for_each(Vec::clear);
         }
         found.iter_mut().for_each(|slots| slots.sort_unstable());
         let mut join = |block, slot| {
@@ -318,6 +336,9 @@ impl<'t> Pointers<'t> {
             let base = operands.first().filter(|base| self.function.is_pointer(**base));
             let Some(&base) = base else { break };
             match inst.opcode {
+                Opcode::AddrSpaceCast if self.index_bits(base) != self.index_bits(address.base) => {
+                    break;
+                }
                 Opcode::BitCast | Opcode::AddrSpaceCast | Opcode::Freeze => address.base = base,
                 Opcode::GetElementPtr => {
                     let Some(next) = self.elements(inst, &operands[1..], &address) else { break };
@@ -326,20 +347,28 @@ impl<'t> Pointers<'t> {
                 _ => break,
             }
         }
+        // LLVM computes addresses modulo 2^n, where n is the width of an index.
+        let bits = self.index_bits(address.base);
+        address.offset = signed(address.offset, bits);
+        address.terms.iter_mut().for_each(|term| term.1 = signed(term.1, bits));
+        address.terms.retain(|term| term.1 != 0);
         address.terms.sort_unstable();
         address
     }
 
+    /// Returns the width in bits of the indices of a pointer.
+    fn index_bits(&self, pointer: Value) -> u32 {
+        self.function.ty(pointer).map_or(64, |ty| self.function.types().index_bits(ty))
+    }
+
     /// Adds the offsets of a `getelementptr`'s indices to an address.
     fn elements(&self, inst: &Inst, indices: &[Value], address: &Address) -> Option<Address> {
-        let number = |value: &Value| match self.function.def(self.number(*value)) {
-            Def::Integer(number) => Some(number),
-            _ => None,
-        };
-        if indices.iter().all(|index| number(index) == Some(0)) {
+        let numbers = indices.iter().map(|index| self.integer(self.number(*index)));
+        let numbers: Vec<_> = numbers.collect();
+        if numbers.iter().all(|&number| number == Some(0)) {
             return Some(address.clone());
         }
-        let steps = self.function.types().steps(inst.ty?, indices.iter().map(number))?;
+        let steps = self.function.types().steps(inst.ty?, numbers)?;
         let mut next = address.clone();
         next.offset = next.offset.checked_add(steps.bytes)?;
         for (position, bytes) in steps.variables {
@@ -353,6 +382,16 @@ impl<'t> Pointers<'t> {
         }
         next.terms.retain(|term| term.1 != 0);
         Some(next)
+    }
+
+    /// Returns the value of an integer constant. It is signed, also where the text is `i1 true`.
+    fn integer(&self, value: Value) -> Option<i64> {
+        let Def::Integer(number) = self.function.def(value) else { return None };
+        let bits = self.function.ty(value).map_or(64, |ty| {
+            let bits = |kind: TypeKind<'_>| if let TypeKind::Int(bits) = kind { bits } else { 64 };
+            self.function.types().with_kind(ty, bits)
+        });
+        Some(signed(number, bits))
     }
 
     /// Splits an index into a value, a factor and an addend, like LLVM's `GetLinearExpression`. A
@@ -446,7 +485,7 @@ impl<'t> Pointers<'t> {
             };
             // Skip `null` and `undef`: an access through them is not valid.
             let leads_nowhere = |value: &Value| match self.function.def(*value) {
-                Def::Constant => self.function.written(*value) == b"null",
+                Def::Constant => self.is_invalid_null(*value),
                 def => def == Def::Undefined,
             };
             for &value in choices.iter().filter(|choice| !leads_nowhere(choice)) {
@@ -465,6 +504,17 @@ impl<'t> Pointers<'t> {
             }
         }
         if found.is_empty() || at < seen.len() { vec![seen[0]] } else { found }
+    }
+
+    /// Returns whether a value is a null pointer that no access may use. LLVM:
+    /// `NullPointerIsDefined`.
+    fn is_invalid_null(&self, value: Value) -> bool {
+        let is_default =
+            |kind: TypeKind<'_>| matches!(kind, TypeKind::Pointer { address_space: 0, .. });
+        let ty = self.function.ty(value);
+        self.function.written(value) == b"null"
+            && ty.is_some_and(|ty| self.function.types().with_kind(ty, is_default))
+            && !self.effects.null_is_valid(&self.function.header.attributes)
     }
 
     /// Returns the opcode of a `phi` or `select`, and the values that it chooses from.
@@ -537,8 +587,11 @@ impl<'t> Pointers<'t> {
             if at_a.terms != at_b.terms {
                 return None;
             }
-            let end = |at: &Address, size: u64| at.offset.saturating_add_unsigned(size);
-            return Some(end(&at_a, a.1?) > at_b.offset && end(&at_b, b.1?) > at_a.offset);
+            let unused = 64 - self.index_bits(at_a.base).clamp(1, 64);
+            let distance = |from: i64, to: i64| (to.wrapping_sub(from) as u64) << unused >> unused;
+            let [to_b, to_a] =
+                [distance(at_a.offset, at_b.offset), distance(at_b.offset, at_a.offset)];
+            return Some(to_b < a.1? || to_a < b.1?);
         }
         let (of_a, of_b) = (self.origins(a.0), self.origins(b.0));
         let mut pairs = of_a.iter().flat_map(|a| of_b.iter().map(move |b| (*a, *b)));
@@ -696,6 +749,12 @@ impl<'t> Pointers<'t> {
     }
 }
 
+/// Sign-extends the lowest `bits` bits of a number.
+fn signed(number: i64, bits: u32) -> i64 {
+    let unused = 64_u32.saturating_sub(bits).min(63);
+    number << unused >> unused
+}
+
 /// Maps each slot that is only loaded and stored as a whole, and each cast of it, to the slot. Like
 /// LLVM's `isAllocaPromotable` after casts without an effect are removed.
 fn registers(function: &Function<'_>) -> HashMap<Value, Value> {
@@ -761,17 +820,27 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
         opcode => opcode.is_pointer_cast(),
     };
     let keeps = |value: Value, it: &Inst| match it.opcode {
-        Opcode::Load => true,
-        Opcode::Store => function.stored(it).is_some_and(|stored| stored != value),
+        // A volatile access shows its address to the outside.
+        Opcode::Load => !it.is_volatile,
+        Opcode::Store => {
+            !it.is_volatile && function.stored(it).is_some_and(|stored| stored != value)
+        }
         Opcode::ICmp => {
             function.operands(it).iter().any(|&operand| function.written(operand) == b"null")
         }
         Opcode::Call => function.call(it).is_some_and(|call| {
             let passed = function.operands(it).iter().enumerate();
             let mut passed = passed.filter(|&(_, &it)| it == value);
-            is_intrinsic(&call)
+            let keeps = || {
+                KEEPING.iter().any(|start| call.callee.starts_with(start))
+                    || derives(it)
+                    || !effects.of_call(&call).writes()
+            };
+            is_intrinsic(&call) && !is_volatile(&call) && keeps()
                 || passed.all(|(nth, _)| {
-                    nth < call.arguments.len() && effects.argument_is(&call, nth, &kept)
+                    nth < call.arguments.len()
+                        && effects.argument_is(&call, nth, &kept)
+                        && !effects.argument_is(&call, nth, &["returned"])
                 })
         }),
         _ => derives(it),

@@ -175,6 +175,17 @@ impl Sizes {
         }
     }
 
+    /// Returns the width in bits of an index in address computations with pointers of a type. LLVM:
+    /// `DataLayout::getIndexTypeSizeInBits`.
+    pub(crate) fn index_bits(&self, pointer: Type) -> u32 {
+        self.with_kind(pointer, |kind| match kind {
+            TypeKind::Pointer { address_space, .. } => {
+                self.layout.pointer(address_space).index_bits
+            }
+            _ => 64,
+        })
+    }
+
     /// Returns whether a type of this module is a struct, named or literal.
     pub fn is_struct(&self, ty: Type) -> bool {
         self.with_kind(ty, |kind| {

@@ -37,8 +37,8 @@ impl Event {
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key<'t> {
     Place(Address, Option<Type>),
-    /// The callee, and the value numbers of its arguments.
-    Call(&'t [u8], Vec<Value>),
+    /// The callee, the type of the result, and the value numbers of all operands.
+    Call(&'t [u8], Option<Type>, Vec<Value>),
 }
 
 /// A function with its control flow, its pointers, and the events of each block.
@@ -74,7 +74,9 @@ impl<'t> Body<'t> {
             let inst = &function.instructions[at];
             match (inst.access, inst.opcode) {
                 (Some(access), _) => Some(Event::Access(access)),
-                (None, Opcode::Call | Opcode::Fence) => Some(Event::Other(at)),
+                (None, Opcode::Call | Opcode::Fence | Opcode::CatchPad | Opcode::CatchRet) => {
+                    Some(Event::Other(at))
+                }
                 _ => None,
             }
         };
@@ -121,7 +123,8 @@ impl<'t> Body<'t> {
                 ends.extend((!returns).then_some(nth));
                 let reads = self.effects.on_loads(&call) != MemoryEffects::NONE;
                 let writes = self.effects.of_call(&call).writes();
-                if returns && reads && !writes && inst.result.is_some() {
+                let is_fixed = writes || self.effects.is_convergent(&call);
+                if returns && reads && !is_fixed && inst.result.is_some() {
                     self.readers.insert(at);
                 }
             }
@@ -189,6 +192,25 @@ impl<'t> Body<'t> {
         self.function.pointer(self.inst(Event::Access(access))?)
     }
 
+    /// Returns the source of `llvm.memcpy` or `llvm.memmove`.
+    pub(super) fn source(&self, access: usize) -> Option<Value> {
+        let inst = self.inst(Event::Access(access))?;
+        let callee = self.function.call(inst)?.callee;
+        let copies = [&b"llvm.memcpy"[..], b"llvm.memmove"];
+        let is_copy = copies.iter().any(|copy| callee.starts_with(copy));
+        self.function.operand(inst, 1).filter(|_| is_copy)
+    }
+
+    /// Returns whether the text states that an access is aligned to its size.
+    pub(super) fn is_aligned(&self, access: usize) -> bool {
+        let align = self.inst(Event::Access(access)).and_then(|inst| {
+            let text = str::from_utf8(self.function.text_of(inst)).ok()?;
+            let digits = text.rsplit_once(", align ")?.1.split(|c: char| !c.is_ascii_digit());
+            digits.into_iter().next()?.parse::<u64>().ok()
+        });
+        align.zip(self.place(access)).is_some_and(|(align, (_, bytes))| bytes.is_some_and(|bytes| align >= bytes))
+    }
+
     /// Returns an access's pointer, and the number of bytes if it is known.
     pub(super) fn place(&self, access: usize) -> Option<(Value, Option<u64>)> {
         let inst = self.inst(Event::Access(access))?;
@@ -204,8 +226,9 @@ impl<'t> Body<'t> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
             let target = Some(self.function.call(inst)?.target).filter(|name| !name.is_empty())?;
-            let arguments = self.operands(event).into_iter();
-            return Some(Key::Call(target, arguments.map(|it| self.pointers.number(it)).collect()));
+            let operands = self.function.operands(inst).iter();
+            let operands = operands.map(|&operand| self.pointers.number(operand)).collect();
+            return Some(Key::Call(target, inst.ty, operands));
         }
         let instruction = self.instruction(event.access()?);
         let plain = !instruction.volatile && !instruction.atomic;

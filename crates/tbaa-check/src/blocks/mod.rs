@@ -561,11 +561,17 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Returns whether a store writes the value of a load.
+    /// Returns whether a store writes the value of a load, and leaves the bytes of the load as they
+    /// are.
     fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
         let stored = body.inst(Event::Access(store)).and_then(|inst| body.function.stored(inst));
-        self.is_load(body, load) && plain && stored.is_some() && stored == value(body, load)
+        let is_value = stored.is_some() && stored == value(body, load);
+        // Two aligned accesses of one type are to the same bytes, or share none.
+        let is_aligned =
+            load.access().is_some_and(|load| body.is_aligned(load)) && body.is_aligned(store);
+        let is_same = is_aligned || is_equal(body, load, Event::Access(store));
+        self.is_load(body, load) && plain && is_value && is_same
     }
 
     /// Sorts blockers in file order, and keeps one blocker for each event.
@@ -605,7 +611,9 @@ impl<'a> Judge<'a> {
         }
         let errno = self.module.errno_tags().iter().copied();
         let answer = self.llvm.alias_any(self.tag(load), errno);
-        (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
+        let bytes = load.access().and_then(|access| body.place(access)?.1);
+        let may_be_errno = answer == AliasResult::MayAlias && bytes.is_none_or(|bytes| bytes <= 4);
+        (effects.writes() && may_be_errno).then_some(Cause::Errno)
     }
 
     /// Returns why the access `other` may change what a call reads; `None` if it cannot.
@@ -631,7 +639,7 @@ impl<'a> Judge<'a> {
         }
         match write.opcode {
             Opcode::Load if self.is_store(load) && !self.llvm.is_constant(write.tag) => {}
-            Opcode::Load | Opcode::VaArg => return None,
+            Opcode::Load => return None,
             Opcode::Call if body.pointer(other).is_none() => {
                 let effect = self.of_call(body, load, body.at(Event::Access(other))?);
                 return effect.filter(|_| self.llvm.may_alias(self.tag(load), write.tag));
@@ -641,8 +649,13 @@ impl<'a> Judge<'a> {
         }
         let load = load.access()?;
         let read = self.instruction(load);
-        let places = body.place(load).zip(body.place(other));
-        match places.and_then(|(of_read, of_write)| body.pointers.meet(of_read, of_write)) {
+        let place = body.place(load);
+        let meet = |of_write| body.pointers.meet(place?, of_write);
+        // A store cannot be moved past a copy that reads the stored bytes.
+        let source = body.source(other).filter(|_| self.is_store(Event::Access(load)));
+        let of_source = source.map_or(Some(false), |source| meet((source, None)));
+        let of_write = body.place(other).and_then(meet);
+        match if of_write == Some(false) { of_source } else { of_write } {
             Some(meets) => meets.then_some(Cause::SamePlace),
             None if !self.llvm.may_alias(read.tag, write.tag) => None,
             None => Some(match (read.tag, write.tag) {

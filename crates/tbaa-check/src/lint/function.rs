@@ -51,8 +51,10 @@ impl Place {
         if self.base != other.base {
             return None;
         }
-        let end = |of: &Place| Some(of.offset.saturating_add_unsigned(of.bytes?));
-        Some(self.begins_at(other) || end(self)? > other.offset && end(other)? > self.offset)
+        // Addresses wrap.
+        let before =
+            |a: &Place, b: &Place| Some((b.offset.wrapping_sub(a.offset) as u64) < a.bytes?);
+        Some(self.begins_at(other) || before(self, other)? || before(other, self)?)
     }
 }
 

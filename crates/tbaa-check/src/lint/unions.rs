@@ -122,8 +122,8 @@ fn candidates(graph: &Graph) -> Vec<bool> {
     let is_candidate = |tag| {
         let Ok(tag) = graph.tag(tag) else { return false };
         let access = graph.ty(tag.access);
-        let beyond =
-            tag.size.zip(access.size()).is_some_and(|(said, size)| !Size::Bytes(size).covers(said));
+        let sizes = tag.size.zip(access.size());
+        let beyond = sizes.is_some_and(|(tag, ty)| ty == 0 || !Size::Bytes(ty).covers(tag));
         let parts = access.kind() == TypeKind::Aggregate || beyond;
         holds[tag.base.node().index()] || parts && !tag.is_whole()
     };

@@ -20,6 +20,7 @@ use crate::{Opcode, Sizes};
 use tbaa_lex::lexer::Lexer;
 use tbaa_types::Type;
 
+pub(crate) use read::Name;
 pub use text::{Alloca, Argument, Call, Header};
 pub(super) use text::{header, pass_attributes};
 

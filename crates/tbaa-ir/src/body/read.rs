@@ -1,7 +1,7 @@
 //! Reads a function in two passes. The first finds where instructions and blocks begin, and the
 //! names that they define. The second reads operands, which may name later definitions.
 
-use std::{cell::OnceCell, collections::BTreeSet, ops::Range};
+use std::{borrow::Cow, cell::OnceCell, collections::BTreeSet, ops::Range};
 
 use super::super::instruction;
 use super::Known;
@@ -10,7 +10,10 @@ use crate::{
     Argument, Attribute, Attributes, Block, Def, Function, Inst, Module, Opcode, Sizes, Value,
 };
 use tbaa::parts::table::HashMap;
-use tbaa_lex::lexer::{Lexer, is_word, words};
+use tbaa_lex::{
+    lexer::{Lexer, is_word, words},
+    source::unquoted,
+};
 use tbaa_types::Type;
 
 /// The largest nesting depth of constant expressions. Deeper ones become [`Def::Constant`].
@@ -64,36 +67,25 @@ struct Reader<'t> {
     /// The number for the next value or block that has no name.
     number: u64,
     locals: HashMap<Name<'t>, Value>,
-    globals: HashMap<&'t [u8], Value>,
+    globals: HashMap<Name<'t>, Value>,
     constants: HashMap<(Option<Type>, &'t [u8]), Value>,
     labels: HashMap<Name<'t>, u32>,
 }
 
-/// A local name: the text after `%`, or the number of an unnamed value or block.
-#[derive(PartialEq, Eq, Hash)]
-enum Name<'t> {
-    Plain(&'t [u8]),
+/// The name of a value, block or function without quotes and escapes, or the number of one that has
+/// no name: `%"0"` has a name, and `%0` has none.
+#[derive(PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Name<'t> {
+    Plain(Cow<'t, [u8]>),
     Number(u64),
 }
 
 impl<'t> Name<'t> {
-    fn of(name: &'t [u8]) -> Self {
+    /// Reads the text after `%` or `@`.
+    pub(crate) fn of(name: &'t [u8]) -> Self {
         let digits = Some(name).filter(|byte| byte.first().is_some_and(u8::is_ascii_digit));
         let number = digits.and_then(|digit| str::from_utf8(digit).ok()?.parse().ok());
-        number.map_or_else(|| Name::Plain(plain(name)), Name::Number)
-    }
-}
-
-/// Returns a name without its quotes, unless it needs them. `name` is the text after `%` or `@`.
-fn plain(name: &[u8]) -> &[u8] {
-    let inner = name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
-    match inner {
-        Some(inner @ [first, ..])
-            if !first.is_ascii_digit() && inner.iter().all(|byte| is_word(*byte)) =>
-        {
-            inner
-        }
-        _ => name,
+        number.map_or_else(|| Name::Plain(unquoted(name)), Name::Number)
     }
 }
 
@@ -447,11 +439,11 @@ impl<'t> Reader<'t> {
                     value
                 }
             },
-            [b'@', name @ ..] => match self.globals.get(plain(name)) {
+            [b'@', name @ ..] => match self.globals.get(&Name::of(name)) {
                 Some(&value) => value,
                 None => {
                     let value = self.push(Def::Global(name), text, ty);
-                    self.globals.insert(plain(name), value);
+                    self.globals.insert(Name::of(name), value);
                     value
                 }
             },

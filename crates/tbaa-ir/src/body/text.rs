@@ -3,7 +3,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::super::instruction::CONSTANTS;
-use crate::Attributes;
+use crate::{Attribute, Attributes};
 use tbaa_lex::lexer::{Lexer, table, words};
 use tbaa_lex::source::unquoted;
 
@@ -54,10 +54,18 @@ impl<'t> Argument<'t> {
         self.attributes.split(|byte| b" (".contains(byte))
     }
 
-    /// Returns whether `text` occurs in the attributes.
+    /// Returns whether `text` is one of the attributes, such as `readonly` or `captures(none)`. A
+    /// name matches with and without a list in parentheses.
     #[doc(hidden)]
     pub fn has(&self, text: &[u8]) -> bool {
-        memchr::memmem::find(self.attributes, text).is_some()
+        let mut all = Attributes::new(Lexer::new(self.attributes, 0));
+        let open = memchr::memchr(b'(', text).filter(|_| text.ends_with(b")"));
+        let list = open.map(|open| (&text[..open], &text[open + 1..text.len() - 1]));
+        all.any(|(_, attribute)| match (attribute, list) {
+            (Attribute::Word(word, of), Some(list)) => (word, of) == (list.0, Some(list.1)),
+            (Attribute::Word(word, _), None) => word == text,
+            _ => false,
+        })
     }
 
     /// Returns the number in `dereferenceable(N)`, if the attributes of a pointer state it. Same as
