@@ -186,7 +186,7 @@ fn program(compiler: &mut Compiler) -> Result<Vec<(&'static str, Vec<Op>)>, Decl
         Op::Load(2, base), // Redundant: no store so far is to a `CallInfo`.
         Op::Load(3, i),    // Redundant: the first store wrote these bytes.
         Op::Call,
-        Op::Load(4, base), // Not redundant: the call may have moved the stack.
+        Op::Load(4, base), // Not redundant: the call may have changed `base`.
         Op::Add(5, 2, 3),
         Op::Add(6, 4, 5),
         Op::Print(6),
@@ -278,8 +278,8 @@ mod tests {
     fn what_is_redundant_goes_and_what_is_not_stays() {
         let mut compiler = Compiler::new();
         let functions = program(&mut compiler).unwrap();
-        // The TValue is at 32, the frame at 0, the vector at 64, and the message at 96. The double
-        // is in the TValue or outside all of them.
+        // The TValue is at 32, the CallInfo at 0, the Vector at 64, and the Message at 96. The
+        // double is in the TValue or outside all of them.
         for double in [32, 128] {
             let addresses = [0, 32, 64, double, 96, 96];
             for (name, code) in &functions {
@@ -342,8 +342,8 @@ mod tests {
                 compiler.define(record).unwrap();
                 paths.extend(more);
             }
-            // Move the int, the float or the short into the Inner. Two of them must not be there:
-            // their tags say that they do not alias.
+            // Move the int, the float or the short into the Inner. No two of them may be there,
+            // because their tags say that they do not alias.
             let mut addresses = addresses;
             addresses[1 + round % 3] = 64;
             let mut code = vec![Op::Constant(0, state)];

@@ -1,5 +1,5 @@
-//! Prints the TBAA metadata that `specs/ravi.ron` describes, that of the language Ravi, and answers
-//! a question that Ravi's author asked.
+//! Prints the TBAA metadata of the language Ravi, from `specs/ravi.ron`. Answers a question that
+//! Ravi's author asked.
 //!
 //! Source of the question: the Ravi article "LLVM Type Based Alias Analysis".
 

@@ -51,7 +51,7 @@ impl AccessKind {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
-/// LLVM: `MemoryLocation`. Rule `llvm` uses only the tag.
+/// LLVM: `MemoryLocation`. Rule `llvm` ignores `size`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 #[must_use]

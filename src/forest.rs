@@ -155,7 +155,6 @@ impl Forest {
         Cow::Owned(numbered.spans)
     }
 
-    /// Assigns new preorder numbers to all nodes.
     pub(crate) fn number(&mut self) {
         let parents = &self.parents;
         let parent =

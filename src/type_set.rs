@@ -5,7 +5,6 @@
 pub(crate) struct TypeSet([u64; 4]);
 
 impl TypeSet {
-    /// The number of bits.
     pub(crate) const BITS: usize = 256;
 
     /// Returns the positions of a type's two bits, which may be the same bit.
@@ -29,7 +28,6 @@ impl TypeSet {
         TypeSet(std::array::from_fn(|at| self.0[at] | other.0[at]))
     }
 
-    /// Returns whether the type may be in the set.
     pub(crate) fn may_have(&self, ty: u32) -> bool {
         let [x, y] = TypeSet::bits(ty);
         (self.0[x as usize / 64] >> (x % 64)) & (self.0[y as usize / 64] >> (y % 64)) & 1 != 0

@@ -22,7 +22,6 @@ const FAR: u32 = u32::MAX;
 pub(crate) struct Walks {
     /// The cursors; the parent of a cursor is the next one on its walk.
     pub(crate) forest: Forest,
-    /// The type of each cursor.
     types: Vec<u32>,
     /// The offset of each cursor, or [`FAR`] if `far` has it.
     offsets: Vec<u32>,
@@ -43,7 +42,6 @@ impl Walks {
         self.offsets.shrink_to_fit();
     }
 
-    /// Returns the cursor at a type and offset, if there is one.
     pub(crate) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
         let is_it =
             |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;

@@ -1,4 +1,4 @@
-//! Describes the machine on which the figures were measured, and the date.
+//! Describes the date, the machine and the compilers of a benchmark run.
 
 use std::fs;
 use std::path::Path;

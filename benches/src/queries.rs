@@ -42,9 +42,9 @@ fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// The bounds on the number of queries in a window, which is a run of queries that is timed as a
-/// whole. The number starts at the lower bound. It doubles until a window takes about
-/// [`WINDOW_TIME`] or has the upper bound.
+/// The bounds on the number of queries in a window of a full run. A window is a series of queries
+/// that is timed as a whole. The number starts at the lower bound. It doubles until a window takes
+/// about [`WINDOW_TIME`] or has the upper bound.
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 /// The approximate duration of a window with fewer queries than the upper bound.
 const WINDOW_TIME: Duration = Duration::from_millis(2);

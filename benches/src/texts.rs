@@ -23,7 +23,8 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures the time to write metadata, per byte. `ended` is a module's text and a zero byte.
+/// Measures the time to write metadata (LLVM: the whole module), per byte. `ended` is a module's
+/// text and a zero byte.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

@@ -1,7 +1,7 @@
 //! Adds well-formed nodes to a graph, like LLVM's `MDBuilder`.
 //!
-//! Three features of `MDBuilder` have no counterpart here: `createTBAANode`, whose format is older
-//! than LLVM 3.4 (only [`RawGraph::mark_attached`] reads it); the offset of
+//! Three alias-analysis features of `MDBuilder` have no counterpart here: `createTBAANode`, whose
+//! format is older than LLVM 3.4 (only [`RawGraph::mark_attached`] reads it); the offset of
 //! `createTBAAScalarTypeNode`, which LLVM's verifier requires to be 0; and alias scopes.
 
 mod error;

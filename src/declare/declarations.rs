@@ -71,7 +71,7 @@ pub enum DeclKind {
 pub struct RecordDecl {
     /// The name; empty for an unnamed record.
     pub(super) name: String,
-    /// The name. An unnamed record has the title of its place in another record: `CallInfo.l`.
+    /// The name; for an unnamed record, its place in another record: `CallInfo.l`.
     pub(super) title: String,
     pub(super) union: bool,
     pub(super) defined: bool,
@@ -158,7 +158,7 @@ pub struct Declarations {
     pub(super) pointees: Pointees,
     /// The number of predefined types, which come first in `decls`.
     pub(super) builtins: usize,
-    /// The number of their names, which come first in `names`.
+    /// The number of names of predefined types, which come first in `names`.
     pub(super) builtin_names: usize,
     stamp: u32,
 }
@@ -169,7 +169,7 @@ pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
 /// The Rust types that a record points to. They are declared after the record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
-    /// True while a record is being declared. The types in `queue` wait for its end.
+    /// True while a record is being declared. The types in `queue` are declared after the record.
     pub(super) waiting: bool,
     /// The Rust type that the next call of `declare_once` must only forward-declare.
     pub(super) named_only: Option<&'static str>,
@@ -249,7 +249,6 @@ impl Declarations {
         &self.decl(id).kind
     }
 
-    /// Returns the contents of a struct or union; `None` for other types.
     pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
         match self.kind(id) {
             DeclKind::Record(record) => Some(record),
@@ -300,7 +299,6 @@ impl Declarations {
         Ok(id)
     }
 
-    /// Returns an error if a type has this name.
     fn check_new(&self, name: &str) -> Result<(), DeclareError> {
         match self.names.get(name) {
             Some(&first) => Err(DeclareError::Redefined { name: name.to_owned(), first }),
@@ -338,8 +336,9 @@ impl Declarations {
 
     /// Declares a region: memory of a runtime, such as a linear memory, a stack or a table. The
     /// path `*name` denotes an access to the region, which may touch any number of elements. Such
-    /// an access may alias accesses to the same region and to C's `char`, but no others. The
-    /// element type `"char"` means bytes that hold anything, at any alignment.
+    /// an access may alias accesses to the same region and to C's `char`, but not accesses to other
+    /// regions or to C's other types. The element type `"char"` means bytes that hold anything, at
+    /// any alignment.
     ///
     /// If two regions may be the same object, as imported memories may, declare one region, and
     /// give it two names with [`Declarations::alias`]. Declaring an equal region again is no error.
@@ -411,7 +410,8 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// The same as for [`Declarations::scalar`].
+    /// Those of [`Declarations::ty`]; [`DeclareError::Redefined`]; [`DeclareError::Invalid`] if
+    /// `integer` is not a scalar.
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
         let Decl { kind: DeclKind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {

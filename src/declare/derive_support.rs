@@ -12,7 +12,7 @@ use super::{DeclId, Declarations, DeclareError, Member, Record, ScalarLayout, Ty
 /// Rust compiler's errors show.
 pub struct Ch<const C: char>;
 
-/// The step `[*]` of a path, to an element of an array.
+/// The step `[*]` or `[3]` of a path, to an element of an array or of a pointer's target.
 pub struct Element;
 
 /// The step `->` of a path, from a pointer to what it points to.

@@ -74,7 +74,6 @@ impl Declarations {
         })
     }
 
-    /// Returns the complex type whose parts have the type `element`.
     pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Complex, element, |types| {
             let &Decl { size, align, .. } = types.decl(element);

@@ -63,7 +63,6 @@ impl<'t> Reader<'t> {
         Ok(lengths)
     }
 
-    /// Skips the rest of a parameter list.
     fn parameters(&mut self) -> Result<(), DeclareError> {
         let mut depth = 1;
         while depth > 0 {

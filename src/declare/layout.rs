@@ -139,7 +139,6 @@ struct Microsoft {
     /// The limit for a member's natural alignment. A required alignment may be larger.
     pack: u64,
     offsets: Vec<u64>,
-    /// The size in bytes.
     size: u64,
     align: u64,
     /// The largest alignment that a member requires; at least 1 on 64-bit targets.

@@ -167,7 +167,7 @@ impl<'a> LlvmTypes<'a> {
         Ok(ty)
     }
 
-    /// Returns a struct with these elements; `None` if `packing` cannot give them these offsets.
+    /// Returns a struct of `size` bytes with these elements; `None` if `packing` rules it out.
     fn body(
         &mut self,
         elements: &[(u64, Type)],

@@ -1,4 +1,5 @@
-//! Resolves paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
+//! Resolves paths such as `CallInfo.l.base` and `Table->array[*].value.n`. The *last pointer* of a
+//! path is the last one that the path follows.
 
 use super::declarations::{DeclKind, FieldDecl, LIMIT};
 use super::error::{Result, invalid};
@@ -53,9 +54,9 @@ impl ResolvedPath {
 }
 
 impl Declarations {
-    /// Returns the offset of a path's end in bytes, from the target of its last pointer or from the
-    /// start of its first type. Variable indices count as 0. For a bit-field, returns the offset
-    /// of the byte with its first bit.
+    /// Returns the offset of a path's end in bytes, from the target of the last pointer that the
+    /// path follows, or else from the start of the path's first type. Variable indices count as 0.
+    /// For a bit-field, returns the offset of the byte with the bit-field's first bit.
     ///
     /// # Errors
     ///

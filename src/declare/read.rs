@@ -148,7 +148,6 @@ impl Declarations {
         })
     }
 
-    /// Returns the name of the root.
     #[cfg(feature = "spec")]
     pub(crate) fn root(&self) -> &str {
         &self.root
@@ -210,7 +209,8 @@ impl Declarations {
         format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }
 
-    /// Returns a type's name: `void *` for a pointer, and `type` for other types without a name.
+    /// Returns a type's name; the title for a record, `void *` for a pointer, and `type` for other
+    /// types without a name.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
             DeclKind::Void => "void".to_owned(),

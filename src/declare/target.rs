@@ -29,7 +29,6 @@ pub struct Target {
     pub(super) size_is_long: bool,
     /// `long double`: its LLVM type, size and alignment.
     pub(super) long_double: (Primitive, u64, u64),
-    /// True if the target has `__int128`.
     pub(super) int128: bool,
     /// The size of `wchar_t`, in bytes.
     pub(super) wchar: u64,
@@ -102,7 +101,7 @@ impl Target {
     pub fn by_name(name: &str) -> Option<Target> {
         let windows = name.contains("windows");
         let apple = name.contains("apple");
-        // Their types have other sizes than those of the preset for the same machine.
+        // The types of these ABIs have other sizes than in the preset for the same machine.
         let is_other_abi =
             ["x32", "ilp32", "mingw", "windows-gnu", "cygwin"].iter().any(|abi| name.contains(abi))
                 || name.contains("android") && name.contains("86");
@@ -142,7 +141,7 @@ impl Target {
     }
 
     fn preset(triple: &str, layout: &str) -> Target {
-        // Parsing always succeeds: the strings are those of `PRESETS`, and a test parses each.
+        // Parsing always succeeds: a test parses the string of each preset.
         let layout = layout.parse().unwrap_or_default();
         let mut target = Target::from_data_layout(layout);
         let unnamed_bits_align = triple.starts_with("aarch64");

@@ -187,7 +187,7 @@ impl<'t, S: Source<'t>> Import<'t, S> {
     }
 
     /// Removes the topmost frame, whose operands have all been looked up. Returns the operand by
-    /// which the next frame refers to the removed frame's node, and the node if it was added.
+    /// which the frame below refers to the removed frame's node, and the node if it was added.
     fn close(&mut self, source: &mut S) -> Result<(PartOf<'t, S>, Option<NodeId>), S::Error> {
         let Some(Frame { open, first, .. }) = self.frames.pop() else {
             return Ok((Part::Null, None));

@@ -22,7 +22,7 @@ pub enum Side {
     B,
 }
 
-/// One step of a path through types: from a type into one of its fields.
+/// One step of a path: from a type into one of its fields, or from a scalar to its parent.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub struct PathStep {
     pub field: usize,
     /// The offset of the field, in bytes from the start of the type.
     pub offset: u64,
-    /// The name of the field's type.
+    /// The name of the type to which the step leads.
     pub into: String,
     /// True if the field is known to be an array.
     pub array: bool,

@@ -163,7 +163,6 @@ impl Index {
         !self.mixed && self.types.are_apart(x, y)
     }
 
-    /// Returns the base type of a tag, if [`Bases`] has it.
     #[inline]
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
         let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
@@ -185,7 +184,6 @@ impl Index {
         self.others += 1;
     }
 
-    /// Adds the next tag, which is regular, and its base type if that is known.
     pub(super) fn push_regular(&mut self, root: u32, cursor: u32, base: Option<TypeIndex>) {
         let root = self.number(root);
         self.push(Record { root, link: cursor }, base.unwrap_or(NONE));

@@ -15,7 +15,7 @@ pub(crate) const STEPS: u32 = 1 << 16;
 pub(crate) const STORED_PATHS: usize = 1 << 6;
 
 /// The largest number of combinations of array elements that are tried for two byte patterns. The
-/// documented minimum is 4,096.
+/// documentation promises 4,096.
 pub(crate) const ELEMENTS: u32 = 1 << 16;
 
 /// The largest number of array elements that rule `union-strict` tries one by one, if another field
@@ -24,7 +24,7 @@ pub(crate) const STRICT_ELEMENTS: u128 = 1 << 12;
 
 /// The largest number of array strides in two byte patterns together, after simplification. Two
 /// strides need no trials, and each additional array has at least two elements. So more strides
-/// than this have over 4,096 combinations, which is the documented minimum of [`ELEMENTS`].
+/// than this have over 4,096 combinations, more than the documentation promises to try.
 pub(crate) const STRIDES: usize = 14;
 
 /// The largest number of times that the search for common bytes of two byte patterns narrows the

@@ -2,8 +2,8 @@
 //!
 //! A bit stands for a set of accesses that all may alias each other. In the graph whose edges are
 //! the pairs that may alias, this is a *clique*. If the cliques cover all edges, two accesses may
-//! alias iff their masks share a bit. The mask of an effect is the OR of the masks of its accesses.
-//! This is exact: an access shares a bit with the OR iff it shares one with a member.
+//! alias iff their masks share a bit. The mask of a set of accesses is the OR of their masks: an
+//! access shares a bit with the OR iff it shares one with one of these masks.
 //!
 //! Finding the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978). If the common neighbours
 //! of an edge are a clique, the edge is in no other maximal clique, so such cliques are chosen
@@ -24,7 +24,7 @@ use crate::graph::Graph;
 const MOST: usize = 1 << 12;
 /// The largest number of 64-bit words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// The number of cliques that `merge` compares in pairs. It first joins lighter ones to these.
+/// The number of cliques that `merge` compares in pairs. Lighter cliques are first joined to these.
 const PAIRED: usize = 1 << 9;
 
 /// The version of the next [`Masks`].
@@ -209,7 +209,7 @@ impl Search<'_> {
     /// Returns cliques that cover all edges, and a lower bound on the number of cliques needed.
     fn cover(&mut self) -> Option<(Vec<FixedBitSet>, usize)> {
         let near = self.near;
-        // Edges with few common neighbours come first. Those of `(a, a)` are all neighbours of `a`.
+        // Edges with few common neighbours come first. For `(a, a)`, all neighbours of `a` count.
         let mut edges: Vec<(u16, u16, u16)> = Vec::new();
         for (a, row) in near.iter().enumerate() {
             for b in row.ones().take_while(|&b| b <= a) {

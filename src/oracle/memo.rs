@@ -1,10 +1,10 @@
 //! Caches of answers. Answers never change as a graph grows.
 //!
-//! - A *table* has two bits for each pair of tags. It exists if there are few tags, and the
-//!   intervals that the index has for tags may not decide about enough of them.
-//! - The *last answers* that took a search are stored for pairs that are not in the table, and for
-//!   accesses that have a size of their own. The hash of the pair determines eight slots. The
-//!   answer is in one of them until another answer replaces it.
+//! - A *table* has two bits for each pair of tags. It exists only if there are few tags, and the
+//!   intervals of enough tags do not always decide (see `index.rs`).
+//! - The *last answers* that took a search are stored for pairs of tags that are not in the table,
+//!   and for pairs of accesses with sizes of their own. The hash of the pair determines eight
+//!   slots. The answer is in one of them until another answer replaces it.
 //!
 //! If two threads write the same slot of the last answers at once, one answer may be lost. It is
 //! then computed again.
@@ -24,7 +24,7 @@ const PLACES: usize = 8;
 /// in the processor's fastest caches, and using it would cost more than undecided intervals do.
 const MOST_TAGS: usize = 1 << 9;
 
-/// A table is made if the intervals of at least `1 / OPEN_SHARE` of the tags may not decide.
+/// A table is made only if the intervals of at least `1 / OPEN_SHARE` of the tags may not decide.
 const OPEN_SHARE: usize = 64;
 
 #[derive(Default, Debug)]

@@ -117,7 +117,7 @@ pub(super) struct Order {
     group_of: Vec<u32>,
     pub(super) groups: Vec<Group>,
     pub(super) rejected: Range<usize>,
-    /// For each listed position, the positions that it may alias.
+    /// The row of each listed position.
     pub(super) lists: Vec<Row>,
 }
 
@@ -331,7 +331,7 @@ impl Order {
         }
     }
 
-    /// Returns the rows of a bit matrix, one after the other, with one bit for each position.
+    /// Returns a bit matrix, row by row. Bit `b` of row `a` is set iff the positions may alias.
     pub(super) fn rows(&self) -> FixedBitSet {
         let len = self.len();
         let mut rows = FixedBitSet::with_capacity(len * len);

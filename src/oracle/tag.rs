@@ -67,10 +67,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether a tag is well formed according to the oracle's rule. If it is not, every
     /// query about it answers `MayAlias`.
     ///
-    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, fields
-    /// must lead from the base type to the access type at the tag's offset, and all types must be
-    /// well formed, of one format and not recursive. LLVM accepts some tags that the union rules
-    /// reject. LLVM also rejects some that they accept, as it follows only a union's last member.
+    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, fields must lead
+    /// from the base type to the access type at the tag's offset. These two types, the types inside
+    /// them and all their ancestors must be well formed, of one format and not recursive. LLVM
+    /// accepts some tags that the union rules reject, and rejects some that the union rules accept,
+    /// because LLVM follows only a union's last member.
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)
     }

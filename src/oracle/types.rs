@@ -32,8 +32,8 @@ pub(super) struct Field {
     pub(super) offset: u64,
     /// The size of the field, or 0 in the old format, which does not record it.
     pub(super) extent: u64,
-    /// If true, only one path leads to each byte of the field. Fields with the same type, offset
-    /// and size count as one. Computed by [`Types::clear`].
+    /// If true, no other field of the aggregate overlaps the field. Fields with the same type,
+    /// offset and size count as one. Computed by [`Types::clear`].
     pub(super) clear: bool,
 }
 
@@ -235,8 +235,7 @@ impl Types {
             _ => node.parent(),
         };
         let parent = parent.and_then(|parent| self.index(parent)).unwrap_or(NONE);
-        // In text input, a field or parent may be a node that is not known to be a type. Then this
-        // type is unsound.
+        // If a field's type or a scalar's parent is not a known type, this type is unsound.
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
@@ -315,7 +314,7 @@ impl Types {
                     None => format == Some(Format::Old) || !is_field,
                     of_child => of_child == format,
                 };
-                // A child whose fields are being visited contains this type, so both are recursive.
+                // A child that is being visited leads back to this type, so both are recursive.
                 self.types[ty as usize].sound &= of_child.rank != OPEN && fits;
                 if of_child.rank == NONE {
                     self.types[child as usize].rank = OPEN;
@@ -460,15 +459,15 @@ impl Types {
     }
 }
 
-/// Returns the elements of a field that is an array, or `None` if it is not one. `slot` is the size
-/// of the slot of the aggregate that has the field, and limits a flexible array.
+/// Returns the elements of a field that is an array, or `None` if it is not one. `slot` is the
+/// number of bytes for the aggregate that has the field, and limits a flexible array.
 pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Stride> {
     let size = u128::from(types.get(field.ty).size);
     if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
         return None;
     }
     let extent = match u128::from(field.extent) {
-        // If the aggregate's slot has no space for a flexible array, the array extends past it.
+        // If `slot` has no space for a flexible array, the array extends past it.
         0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
         0 => slot - u128::from(field.offset),
         extent => extent,

@@ -8,7 +8,7 @@ use crate::table::HashSet;
 /// Writes declared structs and unions, the records that they contain, and all enums, as the
 /// `declare` section of a spec that has nothing else. `target` is written as the section's target.
 ///
-/// A record is written with offsets if its attributes and members may not determine its layout.
+/// A record is written with offsets if its attributes and members might not determine its layout.
 pub fn write_declarations(
     name: &str,
     types: &Declarations,

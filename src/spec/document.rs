@@ -10,7 +10,7 @@ use crate::oracle::{AliasResult, AliasRule};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The name of the spec, which is usually the file's name without `.ron`.
+    /// The name of the spec, which is usually the name of its file without `.ron`.
     pub name: String,
     /// The subject of the spec, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]

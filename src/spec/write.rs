@@ -22,9 +22,9 @@ const LINE: usize = 92;
 /// Returns a graph as a spec: types, tags, `!tbaa.struct` nodes. If a [`Builder`](crate::Builder)
 /// made the graph, [`Spec::load`](super::Spec::load) makes an equal one.
 ///
-/// Types with the same name get different keys. Tags are named after base type and offset. Field
-/// names are empty, because a graph has none. A node that no builder makes is left out, or replaced
-/// by a similar node that a builder makes. A comment says so.
+/// Types with the same name get different keys. A tag is named after its base type and, if it
+/// accesses a part, its offset. Field names are empty, because a graph has none. A node that no
+/// builder makes is left out, or replaced by a similar node of a builder. A comment says so.
 ///
 /// ```
 /// use tbaa::Graph;

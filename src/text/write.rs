@@ -10,9 +10,9 @@ use tbaa_lex::source::escape;
 
 /// Returns a graph's tags, `!tbaa.struct` nodes and types as metadata that `llvm-as` accepts.
 ///
-/// Nodes are numbered from 0 as LLVM numbers them: depth first from each tag, and then from the
-/// other nodes. The named metadata `!tbaa.tags`, `!tbaa.structs` and `!tbaa.types` list the tags,
-/// copies and remaining types, so that tools keep them and `tbaa_ir::read` finds them again.
+/// Nodes are numbered from 0 as LLVM numbers them: depth first from the tags, the `!tbaa.struct`
+/// nodes and the remaining types, in turn. The named metadata `!tbaa.tags`, `!tbaa.structs` and
+/// `!tbaa.types` list these nodes, so that tools keep them and `tbaa_ir::read` finds them again.
 ///
 /// An operand that is not a node, string or integer is printed as it was read if LLVM accepts it in
 /// every module, such as `ptr null`. Otherwise, as for `ptr @g` or `!DIFile(scope: !6)`, `null` is

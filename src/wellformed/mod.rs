@@ -35,7 +35,7 @@ pub struct Verifier<'g> {
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Verdicts {
-    /// The results for types that the graph itself does not know to be well-formed.
+    /// The results for types and formats for which [`Graph::is_ascending`] does not suffice.
     bases: HashMap<(NodeId, Format), Result<Width, VerifyError>>,
     /// The walks of tags, by format and by the bit width of their offsets.
     walks: HashMap<(Format, u32), EndedWalks>,
@@ -205,7 +205,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the type and offset after `ty`, which is not the access type, or the walk's end.
+    /// Returns the type and offset after `ty`, or the walk's end, if `ty` is not the access type.
     fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
@@ -249,7 +249,7 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
-    /// Checks a type on a path, and the offset into it. `accessed`: it is the access type.
+    /// Checks a type on a path, and the offset into it. `accessed`: `node` is the access type.
     pub(crate) fn check_place(
         &mut self,
         node: NodeId,

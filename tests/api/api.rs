@@ -1,5 +1,5 @@
-//! Checks that the public interface of each library crate equals the list in `CRATE.txt`, so that a
-//! review shows what a release breaks. Items that are `doc(hidden)` come last.
+//! Checks that the public interface of each crate in `CRATES` equals the list in `CRATE.txt`, so
+//! that a review shows what a release breaks. Items that are `doc(hidden)` come last.
 //!
 //! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
 //! `public-api` reads the format of one Rust version. With another toolchain the test prints a note

@@ -1,4 +1,4 @@
-//! Tests the emitter, which passes the nodes of a graph to a *sink*, and refuses some tags.
+//! Tests the emitter, which passes nodes to a *sink* (a receiver of nodes), and refuses some tags.
 
 mod jit;
 mod refused;

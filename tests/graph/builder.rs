@@ -29,7 +29,7 @@ fn ids_of_another_graph_are_noticed() {
     let (mut one, mut two) = (Graph::new(), Graph::new());
     let [_, char, int, pair] = old(&mut one.builder());
     let tag = one.builder().struct_tag(pair, int, 4).unwrap();
-    // The same indices are valid nodes in the other graph, too.
+    // Both graphs have nodes with the same indices.
     old(&mut two.builder());
     let mut b = two.builder();
     let foreign = |argument: &str| BuildError::ForeignId { argument: argument.to_owned() };

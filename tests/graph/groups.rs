@@ -149,7 +149,6 @@ pub(crate) fn equal_nodes(nodes: &[Wild]) -> Vec<usize> {
     }
 }
 
-/// Returns the root above a type, by following the parents.
 fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
     for _ in 0..=graph.node_count() {
         match graph.ty(ty).parent() {

@@ -1,7 +1,7 @@
 //! Compares rule `llvm` with LLVM 22, and rule `union` with rule `llvm` where they must agree.
 //!
-//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the least number of random
-//! pairs for each format and shape, `TBAA_SEED` the first seed.
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the least number of pairs of
+//! random tags for each format and shape, `TBAA_SEED` the first seed.
 
 use std::fs;
 use std::path::Path;
@@ -107,7 +107,7 @@ fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>
     assert_eq!(lines.next(), None, "{what}");
 }
 
-/// Checks that `llvm-as` accepts the written metadata, and that it reads back equal.
+/// Checks that `llvm-as` accepts the written graph, and that our reader reads an equal graph.
 fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
     let dumped = tbaa_ir::write(graph);
     llvm.assemble(&format!("{what}.dump.ll"), &dumped);
@@ -122,7 +122,7 @@ fn compiled_programs() {
     let (mut pairs, mut alike) = (0, 0);
     for (at, source) in sources.iter().enumerate() {
         let stem = source.file_stem().unwrap().to_string_lossy();
-        // The last two ways optimise, which adds few new tags: every third file is enough.
+        // The last two of `WAYS` optimise, which adds few new tags: every third file is enough.
         for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);

@@ -24,7 +24,7 @@ struct Tally {
     crashes: usize,
 }
 
-/// Returns a module with a function for each universe, and a store in it for each tag.
+/// Returns a module with a function for each universe. The function has a store for each tag.
 fn module(universes: &[Universe]) -> String {
     let mut graph = Graph::new();
     let tags: Vec<_> = universes.iter().map(|u| u.add_to(&mut graph)).collect();

@@ -145,7 +145,7 @@ impl Tally {
                 self.wide += 1;
                 continue;
             }
-            // LLVM reads operand 0 of a size-aware scalar as its parent, even if it is no node.
+            // LLVM reads operand 0 of a size-aware scalar as its parent, even a string.
             if !alike && ours == Err(Rule::FieldType) {
                 self.undefined += 1;
                 crashed = true;

@@ -45,7 +45,7 @@ impl Use {
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
             (CLANG, CLANG) => false,
-            // The promises: a lineage is told all records that clang accesses by name, and clang
+            // The promises: each lineage is told which records clang accesses by name, and clang
             // does not access private memory.
             (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
             (_, CLANG) => other.meets(self),

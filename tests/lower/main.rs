@@ -1,8 +1,8 @@
-//! Lowering (making tags for sound answers by LLVM): soundness, growth, precision, LLVM's answers.
+//! Tests lowering, which makes tags for which LLVM's `NoAlias` answers are right.
 //!
-//! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed; `TBAA_LLVM=require`
-//! makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds `SQLite`, which cargo downloads, to
-//! the table of precision, and `TBAA_HEADER` any C file.
+//! `TBAA_PAIRS` sets how many pairs of accesses are checked, `TBAA_SEED` the first random seed.
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds `SQLite`, which
+//! cargo downloads, to the table that `precision.rs` prints. `TBAA_HEADER` adds a C file to it.
 
 mod growth;
 mod lineages;

@@ -72,7 +72,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
         lowering.lower(&oracle, sources).unwrap();
         assert_eq!(lowering.check(&oracle), [], "{name}");
         let lost = lowering.lost();
-        // If the search stopped at its limit, `lost` does not count the remaining pairs.
+        // If searches stopped at their limit, `lost` does not count the remaining pairs.
         assert!(lost.unsearched || lost.no_alias == no_alias, "{name}: {lost:?}");
         lost.no_alias - lost.pairs
     };

@@ -217,7 +217,7 @@ fn storing_changes_nothing() {
         }
         assert_eq!(lowering.lost(), loaded.lost());
 
-        // A fork has another root, so all nodes below it differ.
+        // Without tags of clang, a fork has another root, so all nodes below the root differ.
         let saved: Saved<'static> = ron::from_str(&text).unwrap();
         let (forked, _) = Lowering::load(saved.fork("another")).unwrap();
         if seed % 2 != 0 {

@@ -45,7 +45,6 @@ impl Generated {
         *rng.pick(&(0..self.known.len()).filter(fits).collect::<Vec<_>>())
     }
 
-    /// Adds an integer computation.
     fn integer(&mut self, rng: &mut Rng) {
         let (of, new) = (self.pick(rng, false), self.known.len());
         let bits = self.known[of].bits;
@@ -83,7 +82,6 @@ impl Generated {
         });
     }
 
-    /// Adds an address computation.
     fn address(&mut self, rng: &mut Rng) {
         let (of, new) = (self.pick(rng, true), self.known.len());
         let index = (!rng.one_in(3)).then(|| self.pick(rng, false));

@@ -41,7 +41,7 @@ fn paths_are_followed_only_so_far() {
     }
 }
 
-/// Writes files of `TBAA_ITEMS` items each to `target/tmp/hostile`.
+/// Writes a file of each kind, with `TBAA_ITEMS` items, to `target/tmp/hostile`.
 #[test]
 #[ignore = "writes large files"]
 fn write_files() {

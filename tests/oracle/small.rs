@@ -1,7 +1,7 @@
 //! Compares the union rules with their naive definition on small *universes* (types and tags).
 //!
-//! Every 1,499th graph (size-aware: 499th) from number `TBAA_SMALL_FROM` on is compared; this
-//! command compares all:
+//! The tests take every 1,499th graph (size-aware: 499th) from index `TBAA_SMALL_FROM` on. This
+//! command takes all:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test oracle small -- --nocapture`.
 
 use tbaa::{AliasResult, Oracle};

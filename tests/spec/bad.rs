@@ -24,7 +24,7 @@ fn spec(kind: &str, text: &str) -> String {
     }
 }
 
-/// The types of specs that have a mistake in another part.
+/// Correct types, which stand before the mistake in some specs.
 const TYPES: &str = include_str!("../fixtures/graph/types.ron");
 
 const TAGS: &str = r#"Tag(name: "i", base: "int", access: "int", offset: 0),

@@ -1,4 +1,4 @@
-//! Every spec in the repository is a test: as it is, with the two tags of each answer swapped, with
+//! Every spec in three folders is a test: as it is, with the two tags of each answer swapped, with
 //! its types in another order, and after it is written and read again.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use tbaa_tests::{Rng, cases, files};
 use tbaa::spec::{Built, Spec, TypeDecl, write};
 use tbaa::{AliasRule, Oracle, TagId, TypeId};
 
-/// Returns the path from the repository's root, and the text, of every spec.
+/// Returns the path from the repository's root, and the text, of every spec in the three folders.
 fn specs() -> Vec<(String, String)> {
     let root = Path::new(tbaa_tests::ROOT);
     let folders = ["specs", "specs/regressions", "tests/fixtures/specs"];

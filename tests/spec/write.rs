@@ -1,4 +1,4 @@
-//! A graph that is written as a spec is equal when it is read again.
+//! A graph that a builder made is equal after it is written as a spec and read again.
 
 use tbaa::Graph;
 use tbaa::spec::{Spec, write};

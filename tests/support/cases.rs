@@ -2,7 +2,7 @@
 //!
 //! A line `=== TITLE` begins a case. Lines `---` separate several inputs, and a line `==>` precedes
 //! the expected output. The text before the first case is for human readers. With
-//! `TBAA_FIXTURES=overwrite`, [`check`] writes the actual outputs to the file instead.
+//! `TBAA_FIXTURES=overwrite`, [`check`] replaces the expected outputs by the actual ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};

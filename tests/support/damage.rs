@@ -2,7 +2,7 @@
 
 use crate::Rng;
 
-/// Bytes that have a meaning in `.ll` text.
+/// Bytes that matter to a reader of `.ll` text.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
 /// Makes up to four random edits, each of at most 30 bytes.
@@ -97,7 +97,7 @@ fn change(rng: &mut Rng, operands: &mut Vec<String>, first: usize, place: usize,
 /// memory object is that large.
 pub const WIDE: &str = "i128 36893488147419103232";
 
-/// Operands that tags and types seldom or never have. LLVM crashes on some.
+/// Unusual operands for tags and types. LLVM crashes on some of them.
 const ODD: [&str; 9] =
     ["i1 true", "!\"string\"", "i64 -8", "i128 8", WIDE, "ptr null", "double 1.0", "!{}", "null"];
 

@@ -22,7 +22,7 @@ const COMPARISONS: usize = 1 << 23;
 /// The most paths from a type that the naive definition lists.
 const MOST_PATHS: u64 = 300;
 
-/// The numbers of compared pairs. A pair counts once for each rule.
+/// The numbers of compared pairs, summed over the rules.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
     pub pairs: usize,
@@ -30,7 +30,7 @@ pub struct Compared {
     pub no: usize,
     /// The pairs that the naive definition answered, too.
     pub naive: usize,
-    /// The pairs compared with graphs grown in batches.
+    /// The ordered pairs compared with graphs grown in batches.
     pub grown: usize,
 }
 
@@ -277,7 +277,7 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
-        // Tags of a type with more than `MOST_PATHS` are not compared, so the type needs no fields.
+        // A type with more than `MOST_PATHS` paths needs no fields: its tags are not compared.
         fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),

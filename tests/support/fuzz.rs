@@ -45,7 +45,7 @@ pub const TARGETS: [Target; 9] = [
     ("lower", lower),
 ];
 
-/// The most tags that are queried for one input.
+/// The most tags of a graph that most targets query.
 const TAGS: usize = 12;
 
 /// Queries some tags by all rules. By rule `llvm`, a tag that LLVM rejects must alias every tag.
@@ -222,7 +222,7 @@ fn link(graph: &Graph) {
     tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
 }
 
-/// Reads a RON spec, queries and writes it. If the result loads, it must have as many tags.
+/// Reads a RON spec, queries and writes it. The written spec must load and have as many tags.
 pub fn spec(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let Ok(built) = Spec::load(source) else { return };

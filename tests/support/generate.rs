@@ -35,7 +35,7 @@ impl Default for CType {
 
 #[derive(Clone, Default)]
 struct CMember {
-    /// The name; empty for an anonymous member.
+    /// The name; empty for an unnamed member.
     name: String,
     ty: CType,
     /// The lengths of array dimensions; `None` for a flexible array.

@@ -91,7 +91,7 @@ fn cycle(i: usize, n: usize) -> [String; 2] {
     [ty, format!("{}, !1, i64 0", number(i))]
 }
 
-/// Returns a struct whose first field is the struct itself, and a tag for a scalar in it.
+/// Returns a struct whose only field is the struct itself, and a tag that accesses a scalar.
 fn endless(i: usize) -> [String; 2] {
     let own = number(i);
     [format!("!0, i64 8, !\"S{i}\", {own}, i64 0, i64 8"), format!("{own}, !2, i64 0, i64 4")]

@@ -26,7 +26,7 @@ pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Loweri
             assert!(lowered || !may, "{what}: {a:?} and {b:?}: {}", source.explain(a, b));
             let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
             assert!(!scoped || !may, "{what}: scopes of {a:?} and {b:?}");
-            // With the option `lineage`, some `NoAlias` pairs may have a common scope.
+            // With the option `lineage`, scopes need not separate every `NoAlias` pair.
             let grown = lowering.options().lineage.is_some();
             assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
             pairs += 1;

@@ -3,8 +3,8 @@
 
 use super::universe::{Field, Tag, Universe};
 
-/// Array elements are listed up to this number of bytes from the array's start. In a universe, the
-/// distances between elements of any two arrays repeat earlier.
+/// Array elements are listed up to this number of bytes from the array's start. For the arrays of a
+/// random universe, that is enough.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 

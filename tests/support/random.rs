@@ -153,7 +153,7 @@ pub struct Growth {
     depth: usize,
     /// The maximum number of elements of an array.
     elements: u64,
-    /// A new struct contains only structs that are among the last `recent` ones.
+    /// A new struct contains no struct that was added before the last `recent` ones.
     recent: usize,
 }
 

@@ -61,7 +61,6 @@ fn verified(text: String) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Returns the output of a program that reads `input`.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut command = Command::new(program);
     run_on(command.args(arguments).args(["-o", "-", "-"]), input).unwrap()

@@ -14,7 +14,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Returns a random number below `bound`, which is not 0.
+    /// Returns a random number below `bound`. `bound` must not be 0.
     pub fn below<N: TryInto<u64> + TryFrom<u64>>(&mut self, bound: N) -> N {
         let number = bound.try_into().ok().map(|bound| self.next() % bound);
         number.and_then(|number| number.try_into().ok()).expect("a positive bound")

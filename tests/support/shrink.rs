@@ -24,7 +24,7 @@ pub fn check(taste: Taste, cases: usize, seed: usize, mut test: impl FnMut(&Univ
     }
 }
 
-/// Returns copies of `u` without one tag, one field, or one unused type.
+/// Returns copies of `u`, each without one tag, one field or one unused type.
 fn smaller(u: &Universe) -> impl Iterator<Item = Universe> {
     let without = |change: &dyn Fn(&mut Universe)| {
         let mut less = u.clone();

@@ -69,8 +69,8 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Lists graphs of `types` types, and takes every `step`th from index `from` on. Returns a graph
-/// that is taken if no other order of its types gives a lesser `Vec<Shape>`.
+/// Lists graphs of `types` types, and takes every `step`th from index `from` on. Leaves out a taken
+/// graph if another order of its types gives a lesser `Vec<Shape>`.
 pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for len in 1..=types {

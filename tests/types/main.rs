@@ -22,7 +22,6 @@ fn definitions(context: &Context) -> String {
     text
 }
 
-/// Returns the size of a type in the default layout.
 fn size(context: &Context, ty: Type) -> Result<TypeSize, LayoutError> {
     DataLayout::default().layouts(context).alloc_size(ty)
 }

@@ -37,7 +37,6 @@ pub(crate) const SECTIONS: [(&str, Section); 8] = [
 ];
 
 impl Run<'_> {
-    /// Returns `quick` in a quick run, otherwise `whole`.
     fn pick<T>(&self, whole: T, quick: T) -> T {
         if self.quick { quick } else { whole }
     }

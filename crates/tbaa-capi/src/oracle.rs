@@ -189,8 +189,8 @@ impl MemoryAccess {
     }
 }
 
-/// Returns the dependences between two accesses to the same memory with these effects, as bits of
-/// `Conflicts`.
+/// Returns the possible dependences of a second access on a first to the same memory, as bits of
+/// `Conflicts`. `first` and `second` are the effects of the accesses.
 #[inline]
 pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     let (read, write) = (Effect::Read as u32, Effect::Write as u32);

@@ -49,7 +49,6 @@ pub(crate) fn made<T>(out: Out<'_, T>, make: impl FnOnce() -> Result<T, Error>) 
     status(|| write(out, make))
 }
 
-/// Frees an object that the library made.
 pub(crate) fn free<T>(owned: Option<Box<T>>) {
     answer((), || {
         drop(owned);

@@ -6,7 +6,7 @@ use crate::commands::Command;
 
 const NAMES: &str = include_str!("commands/help/names-of-tbaa.txt");
 
-/// The listed commands, by question. Hidden commands, `completions` and `man` are not listed.
+/// The listed commands, by title. Hidden commands, `completions` and `man` are not listed.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Why is my program slow?", &["blocks", "worth", "diff"]),
     ("What is wrong?", &["run", "check", "bisect", "cc", "c++", "instrument"]),

@@ -175,7 +175,6 @@ impl Input {
         }
     }
 
-    /// Returns an object that describes tags.
     pub(crate) fn names(&self) -> Names<'_> {
         match &self.content {
             Content::Module(module) => Names::of_module(module),

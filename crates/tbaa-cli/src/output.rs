@@ -40,7 +40,8 @@ pub(crate) fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Calls `work` for each input. Reports failures, but returns the last. Stops if output fails.
+/// Calls `work` for each input. Reports each failure but the last, which it returns. Stops if
+/// output fails.
 pub(crate) fn for_each_input(
     inputs: &[PathBuf],
     mut work: impl FnMut(&Path) -> Result,

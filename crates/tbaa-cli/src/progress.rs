@@ -65,7 +65,7 @@ pub(crate) struct Output(pub(crate) io::StdoutLock<'static>);
 impl Write for Output {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         if crate::IS_CLOSED.load(Ordering::Relaxed) {
-            // A write would fail if Rust had not opened `/dev/null`.
+            // Rust opened `/dev/null` in place of the closed output, so a write would succeed.
             return Err(io::Error::other("it is closed"));
         }
         aside(|| self.0.write(buffer))

@@ -32,7 +32,6 @@ fn planted() -> Vec<PathBuf> {
     tools::files("tests/bisect", &["ll"])
 }
 
-/// Returns the line numbers that a report names.
 fn found_lines(report: &str) -> Vec<usize> {
     let places = report.lines().filter_map(|line| line.split_once(".ll:"));
     places.map(|(_, place)| place.split(':').next().unwrap().parse().unwrap()).collect()
@@ -51,7 +50,7 @@ fn planted_miscompiles_are_found() {
         let text = fs::read_to_string(&file).unwrap();
         let guilty = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("; guilty"));
         let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
-        // No module names a target. Then `opt` uses no vector instructions, but clang does.
+        // No module names a target, so `opt` uses no vector instructions. Clang uses them.
         let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
         let out = bisect(file.to_str().unwrap(), &["--recipe", recipe]);
         let report = stdout(&out);

@@ -1,5 +1,5 @@
 //! Tests `tbaa blocks`, which lists the stores and calls that keep LLVM from removing a load.
-//! `--prove` asks LLVM whether it would remove the load if they touched other memory.
+//! `--prove` asks LLVM whether it would remove the load if these touched other memory.
 
 mod tools;
 
@@ -40,10 +40,9 @@ fn lua(name: &str, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
     linked
 }
 
-/// Returns precision and recall. A load goes if LLVM removes or hoists it. Precision: the share of
-/// the sampled loads that go once their listed blockers touch other memory. Recall: among the loads
-/// that go once all accesses to other addresses touch other memory, the share of those that also go
-/// if only their listed blockers do.
+/// Returns precision: the share of the sampled loads that LLVM removes or hoists if the listed
+/// blockers touch other memory. Also returns recall: this share for the loads that LLVM removes or
+/// hoists if all accesses to other addresses touch other memory.
 fn shares(figures: &Value) -> (f64, f64) {
     let figure = |name: &str| figures[name].as_f64().unwrap();
     (figure("gone") / figure("asked"), figure("found") / figure("gone_of_tried"))

@@ -101,7 +101,7 @@ fn lowered_unions_check() {
     assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
 }
 
-/// With the types declared in a C file, `tag_declared` gives accesses clang's tags or none.
+/// With the types of a C file, the tags of `tag_declared` do not contradict clang's.
 #[test]
 fn tags_of_declared_types_are_clangs() {
     let Some(()) = tools::find(&["clang-22"]) else { return };
@@ -114,7 +114,7 @@ fn tags_of_declared_types_are_clangs() {
         let types = built.tagged().unwrap().types().clone().into_tagged(Policy::Clang);
         let text = printed(Command::new("clang-22").args(flags).arg(&file));
         let theirs = tbaa_ir::read(text.as_bytes()).unwrap();
-        // The list omits most calls without a tag, so look instructions up by function and index.
+        // The module omits most calls without a tag: look instructions up by function and index.
         let tags = theirs.instructions().iter().map(|it| ((it.function, it.index), it.tag));
         let tags: HashMap<_, _> = tags.collect();
         let place = |graph: &Graph, tag: TagId| {
@@ -134,8 +134,7 @@ fn tags_of_declared_types_are_clangs() {
                 bare.text()[at.offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
             let what = format!("{}: {}", file.display(), String::from_utf8_lossy(line));
             // Clang's base type may be an undeclared record that contains the declared one. Clang
-            // does not tag accesses by `va_arg` or of bit-fields, even if these are whole members
-            // of a union.
+            // does not tag `va_arg` or bit-fields, even if a bit-field is a union's whole member.
             let is_right = match &theirs {
                 Some((base, ..)) if built.tagged().unwrap().types().named(base).is_none() => {
                     *base != ours.0 && ours.0 != ours.1 || theirs.as_ref() == Some(&ours)

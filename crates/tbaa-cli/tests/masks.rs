@@ -66,7 +66,7 @@ fn the_table_of_every_spec_compiles_as_rust_and_c() {
     tools::printed(tools::shell(&calls).current_dir(&folder));
 }
 
-/// A C program about a call that reads an `int` and writes a `TValue.tt`. It returns 0 if right.
+/// A C program about a call that reads an `int` and writes a `TValue.tt`. It returns 0 if correct.
 const CALLS: &str = "int main(void) {
   lua_effect call = lua_union(lua_load(LUA_INT), lua_store(LUA_TVALUE_TT)), all = lua_unknown();
   lua_effect n = lua_load(LUA_TVALUE_N), tt = lua_load(LUA_SHORT);

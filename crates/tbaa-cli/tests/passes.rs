@@ -24,7 +24,7 @@ type Set = BTreeSet<u32>;
 /// A random graph, its access classes, and the answers of its alias rule for them.
 struct World {
     domain: String,
-    /// The rows for each module. A row lists its class and lower-numbered ones that it may alias.
+    /// The rows for each module. A row lists a class and the lower-numbered classes it may alias.
     rows: [Vec<String>; 2],
     /// For each pair of classes, whether tags of theirs may alias by the alias rule.
     rule: Vec<Vec<bool>>,
@@ -299,7 +299,7 @@ impl Program {
         program
     }
 
-    /// Returns a module's text, with a relation of these rows.
+    /// Returns a module's text, with `!tbaa.relations` made from these rows.
     fn text(&self, module: usize, domain: &str, rows: &[String]) -> String {
         let mut text = self.modules[module].clone();
         let rows: String = rows.iter().map(|row| format!(", !\"{row}\"")).collect();
@@ -399,7 +399,8 @@ struct Counts {
 
 impl Program {
     /// Checks that each access has no classes, or at least those of one source access to the same
-    /// address. If both branches of an `if` access it, checks that each branch has such an access.
+    /// address. For an address in `twins`, checks for each branch that an access has no classes, or
+    /// at least those of the branch.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],

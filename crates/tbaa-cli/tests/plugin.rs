@@ -180,7 +180,6 @@ fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
     assert_eq!(left(&classes), [1, 1], "classes do not");
 }
 
-/// Returns a line without its `!tbaa` attachment.
 fn without_tag(line: &str) -> String {
     match line.split_once(", !tbaa !") {
         Some((before, after)) => {

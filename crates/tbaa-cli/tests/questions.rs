@@ -2,7 +2,7 @@
 //!
 //! A program begins with comment lines `KEY: VALUE`. `Title` says what is tested. A question that
 //! somebody asked also has `Asked`, `Source` and `Answer`, and a row in `docs/symptoms.md`; `Needs`
-//! says what is missing for an answer. A line `$ COMMAND` is a shell command. It runs in the
+//! says what is missing for an answer. A line `$ COMMAND` is a shell command, which runs in the
 //! program's folder; `FILE` stands for the program's name, `$OUT` for a folder for output. `says`
 //! and `never` are texts that the command's output must or must not contain. `exit` is the
 //! command's exit status, by default 0.
@@ -126,7 +126,7 @@ impl Question {
         }
     }
 
-    /// Returns the number for `loads` or `looped`. Unrolling and vectorising would copy loads.
+    /// Returns the number for `loads` or `looped`. Unrolling and vectorising are off.
     fn count(&self, key: &str, flag: &str) -> usize {
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
@@ -182,7 +182,8 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Count the programs that `tbaa run` calls wrong, and those among them that `lint` reports.
+    // Of the programs with `Asked`, count those that `tbaa run` calls wrong, and those of them that
+    // `lint` reports.
     let is_wrong = |question: &&Question| {
         let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")

@@ -2,10 +2,10 @@
 //! `tests/fixtures/command` is a session.
 //!
 //! The first part of a case has the lines, which `sh` runs in the case's own folder. Other parts
-//! are files in this folder; the first line of each part is the file's name. The expected result
-//! has, for each line: the line after `$`, its standard output, each line of its standard error
-//! after `!`, and its status if it fails. `$INPUTS` is this package's `tests/inputs`, and `$PWD` is
-//! the case's folder.
+//! are files in this folder; the first line of such a part is the file's name. For each line, the
+//! expected result has `$` and the line, its standard output, `!` and each line of its standard
+//! error, and its status if it fails. `$INPUTS` is this package's `tests/inputs`, and `$PWD` is the
+//! case's folder.
 
 #![cfg(unix)]
 

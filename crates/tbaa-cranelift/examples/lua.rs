@@ -28,7 +28,7 @@ enum Op {
     Copy(i32, i32),
     /// Stores a register's integer into the array, at the register's number.
     SetElement(i32),
-    /// Loads a byte of any type, and stores it as a register's integer.
+    /// Loads a byte with the tag of `char`, and stores it as a register's integer.
     AddByte(i32),
 }
 
@@ -157,7 +157,7 @@ fn isa() -> Result<OwnedTargetIsa, Box<dyn Error>> {
     Ok(cranelift_native::builder()?.finish(settings::Flags::new(flags))?)
 }
 
-/// The loads left without and with regions, and the results of `Regions::apply` and `check`.
+/// The numbers of loads without and with regions, and the results of `Regions::apply` and `check`.
 type Compared = ([usize; 2], Applied, Vec<Finding>);
 
 fn compare(ops: &[Op]) -> Result<Compared, Box<dyn Error>> {

@@ -18,13 +18,14 @@ pub enum Rule {
     /// Two accesses that may alias are in two regions. At least one stores, and neither is atomic.
     /// Cranelift assumes NoAlias.
     Parted,
-    /// An access without a region may alias an earlier store in a region, with no fence between
-    /// them. Cranelift ignores the store at this access.
+    /// An access without a region may alias an earlier store in a region, and some path between
+    /// them has no fence, such as a call. Cranelift ignores the store at this access.
     Hidden,
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
-    /// Two accesses that may alias are in two regions, but both load, or one is atomic. Cranelift
-    /// compiles this function correctly, but forbids such regions: inlining may add a store.
+    /// Two accesses that may alias are in two regions, but neither stores, or one is atomic.
+    /// Cranelift compiles this function correctly, but forbids such regions: inlining may add a
+    /// store.
     PartedSafely,
     /// An access touches more bytes than its tag covers.
     Wide,
@@ -132,7 +133,7 @@ impl fmt::Display for Finding {
 /// no tags in `tags`, so correct code would have findings. An access without a tag may touch any
 /// memory. A wrong tag is not detected.
 ///
-/// Cranelift: `alias_analysis.rs` relies on the rules [`Rule::Parted`] and [`Rule::Hidden`].
+/// The source of [`Rule::Parted`] and [`Rule::Hidden`] in Cranelift is `alias_analysis.rs`.
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };
     let accesses = Memory::all(oracle, func, tags);

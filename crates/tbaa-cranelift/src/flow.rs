@@ -1,7 +1,7 @@
 //! Finds accesses without an alias region at which Cranelift misses a store in a region.
 //!
 //! Cranelift remembers the last store in each region, and the last fence: an instruction at which
-//! it forgets all regions. At an access without a region, it only uses the last fence
+//! it forgets all regions. At an access without a region, it uses only the last fence
 //! (`LastStores::get_last_store`), so it misses later stores in regions. It may then replace a load
 //! by an older value, remove a store of an older value as redundant, or remove a store although a
 //! load without a region reads the stored value. A fence before the access prevents all three.
@@ -16,13 +16,14 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// For each different [`Access`] of the stores in regions: a store that no fence follows, as its
-/// position in the code and its instruction.
+/// For each different [`Access`] of the stores in regions: a store that reaches a point of the
+/// function without a fence, as its position in the code and its instruction.
 type Since = Vec<Option<(usize, Inst)>>;
 
 /// Finds accesses without a region that may alias a store in a region, if some path from the store
 /// to the access has no fence. Returns each with one such store, in the order of the code. Leaves
-/// out `readonly` loads and atomic loads. Treats each returned access as a fence in its block.
+/// out `readonly` loads and atomic instructions that load. Treats each returned access as a fence
+/// in its block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,
@@ -58,7 +59,6 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
             }
         }
     }
-    // Without stores in regions, there is nothing to miss.
     if stores.is_empty() {
         return Vec::new();
     }
@@ -102,7 +102,6 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
     found
 }
 
-/// An instruction that matters to [`exposed`].
 enum Step {
     /// An access without a region.
     Bare(Memory),

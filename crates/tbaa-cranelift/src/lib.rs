@@ -2,7 +2,7 @@
 //!
 //! Cranelift has no tags. It has *alias regions*: each load and store may name a region, and
 //! Cranelift assumes that accesses in two regions never touch the same memory. A front end records
-//! the tag of each access in [`Tags`], and [`Regions::apply`] assigns the regions when the function
+//! the tag of each access in [`Tags`], and [`Regions::apply`] assigns the regions once the function
 //! is built. [`check`] compares the regions of any function with its tags.
 //!
 //! ```

@@ -90,7 +90,7 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     }
 }
 
-/// Returns the size in an access's tag, in bytes, if the oracle's graph has the tag, with a size.
+/// Returns the size in bytes that an access's tag states, if the oracle's graph has the tag.
 pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
     let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
     oracle.graph().tag(tag).ok()?.size?.bytes()

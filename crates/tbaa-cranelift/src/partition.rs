@@ -18,15 +18,14 @@ const MAX_STEPS: usize = 64;
 /// The largest number of nodes that a step of `try_vaguest` compares.
 const CANDIDATES: usize = 8;
 
-/// New accesses that may alias the same accesses, or all accesses of a region from an earlier call.
+/// Either new accesses that may alias the same accesses, or all old accesses of one region.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// The number of loads in the node.
     pub(crate) loads: u64,
     pub(crate) stores: u64,
     /// The number of different accesses in the node.
     pub(crate) accesses: u64,
-    /// The region from an earlier call, which cannot change; `None` if the node is new.
+    /// The region of old accesses, which cannot change; `None` if the node is new.
     pub(crate) given: Option<u32>,
 }
 
@@ -77,7 +76,7 @@ impl Relation {
     }
 
     /// Renumbers the regions from `next` on, those with the most loads and stores first. Once there
-    /// are `most`, each further one joins the one with which it has the fewest load-store pairs.
+    /// are `most`, each further region joins the one with which it has the fewest load-store pairs.
     fn joined(&self, mut regions: Vec<Option<u32>>, next: u32, most: u32) -> Vec<Option<u32>> {
         let count = regions.iter().flatten().max().map_or(0, |&last| last + 1);
         let mut sums = vec![[0_u128; 2]; count as usize];

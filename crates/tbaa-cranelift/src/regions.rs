@@ -135,8 +135,8 @@ impl Regions {
     }
 
     /// Sets the largest number of regions, at least 1; the default is [`Regions::MOST`]. At this
-    /// number, new accesses join the region with which they have the fewest pairs of a load and a
-    /// store.
+    /// number, accesses that need a new region join the one with which they have the fewest pairs
+    /// of a load and a store.
     #[must_use]
     pub fn at_most(self, most: u32) -> Regions {
         Regions { most, ..self }
@@ -256,7 +256,7 @@ impl Regions {
 
     /// Returns the `user_id` of an access's region; `None` if the access is new or has no region.
     ///
-    /// Give it the size that it had in [`Regions::extend`].
+    /// Give the access the size that it had in [`Regions::extend`].
     pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
         let access = access.into().with_kind(AccessKind::Both);
         self.places.get(&access).and_then(|&place| self.known[place].region)
@@ -328,7 +328,7 @@ impl Regions {
                 break;
             }
             let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
-            // Each round finds one store for each load. The last round adds all that may alias one.
+            // A round finds one store for each load. Round `MAX_ROUNDS` adds all that may alias it.
             if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);

@@ -105,7 +105,7 @@ fn integer(input: &DeriveInput, repr: &Repr, data: &syn::DataEnum) -> syn::Resul
 }
 
 /// Implements `Tbaa` for a transparent struct or an enum. `of` is the type of the struct's member,
-/// or the enum's integer. With `whole`, the code asserts that `Self` has the size of `of`.
+/// or the enum's integer. With `whole`, the `impl` asserts that `Self` has the size of `of`.
 fn scalar(
     input: &DeriveInput,
     said: &OfType,

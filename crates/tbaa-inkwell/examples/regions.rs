@@ -38,7 +38,7 @@ pub fn machine() -> Result<TargetMachine, Box<dyn Error>> {
 /// Builds and optimises a module. Returns its number of loads before and after.
 pub fn run() -> Result<[usize; 2], Box<dyn Error>> {
     let mut types = Declarations::new(Layout::x86_64());
-    // A region of `char` holds any values, at any alignment; another holds elements of its type.
+    // A region of `char` holds any values, at any alignment. One of `double` holds `double`s.
     types.region("memory 0", "char")?;
     types.region("table 0", "void *")?;
     types.region("numbers", "double")?;

@@ -89,7 +89,6 @@ struct ReadNode {
     operands: Vec<Read>,
 }
 
-/// An operand of a node.
 enum Read {
     Null,
     String(Vec<u8>),

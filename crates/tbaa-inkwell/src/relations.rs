@@ -12,7 +12,7 @@ use inkwell::values::{AsValueRef, InstructionValue};
 
 use crate::Metadata;
 
-/// The named metadata that the plugin reads.
+/// The named metadata that the crate `tbaa_plugin` reads.
 const NAME: &std::ffi::CStr = c"tbaa.relations";
 
 /// The table of the module for which [`Relations::add`] was last called: `there` has its operands.

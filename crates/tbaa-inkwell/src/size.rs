@@ -135,7 +135,8 @@ pub(crate) enum Callee {
     /// An LLVM intrinsic that copies or fills memory, and the number of bytes.
     Copies(Size),
     /// Another LLVM intrinsic, such as a masked store, and the size of its result or, if it returns
-    /// nothing, of the vectors that it stores. `None` if the call is in no module.
+    /// nothing, of the vectors that it stores. The size of those in [`WITHOUT_WIDTH`] is unknown.
+    /// `None` if the call is in no module.
     Intrinsic(Option<Size>),
     /// A function that is not an LLVM intrinsic.
     Other,

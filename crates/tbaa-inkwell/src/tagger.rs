@@ -31,7 +31,7 @@ pub enum AttachError {
     /// LLVM cannot create a node.
     #[error(transparent)]
     Emit(#[from] EmitError<SinkError>),
-    /// The instruction accesses more bytes than the place allows, or writes immutable memory.
+    /// The instruction's access does not fit the place, or writes immutable memory.
     #[error(transparent)]
     Misuse(#[from] MisuseError),
     /// The instruction cannot have a tag: LLVM's verifier would reject the module.
@@ -311,7 +311,6 @@ impl Tagger {
         self.replace(nodes, call)
     }
 
-    /// Removes earlier attachments, and attaches nodes.
     fn replace(
         &self,
         nodes: Attachments<Metadata<'_>>,

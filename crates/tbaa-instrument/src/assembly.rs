@@ -4,9 +4,10 @@
 //! A *cell* is the 32-bit shadow of 4 bytes of memory. Its low bits are a *class*: by which tags
 //! the bytes were accessed. An access has a *row* of values that its check expects. The assembly
 //! uses the cell and the row as [`inline`](super::inline) describes. If the row does not suffice,
-//! it calls a function with the pointer in `%r10` and the row in `%r11`. Only these registers
-//! change. LLVM does not know of the call, so the function preserves vector registers too. With
-//! `alignstack`, LLVM does not use the red zone below the stack pointer: a call overwrites it.
+//! the assembly calls a function with the pointer in `%r10` and the row in `%r11`. Only these
+//! registers and the flags change. LLVM does not know of the call, so the function preserves vector
+//! registers too. With `alignstack`, LLVM does not use the red zone below the stack pointer: a call
+//! overwrites it.
 //!
 //! In a check, label 1 is the end, and label 2 is the call.
 
@@ -130,7 +131,6 @@ fn rest(Check { direction, size }: Check) -> &'static str {
     if direction == Direction::Write && size >= 4 { "enter" } else { "entry" }
 }
 
-/// Writes the function `enter`, which saves registers and calls the check function `shared`.
 fn enter(name: &str, out: &mut String) {
     let call = ["movq %r11, %rsi", "xchgq %rdi, %r10", "callq ${0:P}", "xchgq %rdi, %r10"];
     let call = call.map(str::to_owned);

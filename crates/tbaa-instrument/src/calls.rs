@@ -275,7 +275,6 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Returns a length as the text of an `i64`.
     pub(super) fn length(&mut self, at: usize, length: Value) -> String {
         let value = self.written(length);
         match self.pass.bits(self.function.ty(length)) {

@@ -113,8 +113,8 @@ fn universal(graph: &Graph, has_constants: bool) -> Vec<bool> {
 }
 
 impl<'t> Pass<'t> {
-    /// Returns `, !tbaa !N`, where `N` is a new tag for the runtime's memory. It does not alias the
-    /// program's memory. Returns an empty text if there is no root or no free number.
+    /// Returns `, !tbaa !N`, where `N` is a new tag for the runtime's memory. The tag aliases none
+    /// of the program's tags. Returns an empty text if there is no root or no free number.
     fn own_tag(&mut self) -> String {
         let graph = self.module.graph();
         let root = graph.types().find(|ty| graph.ty(*ty).kind() == TypeKind::Root);
@@ -223,7 +223,7 @@ impl Current<'_, '_> {
     }
 }
 
-/// Returns whether no instruction may be between this call and the `ret` after it.
+/// Returns whether an instruction is a call that only a `ret` may follow.
 fn is_last(function: &Function<'_>, inst: &Inst) -> bool {
     let deoptimizes = b"llvm.experimental.deoptimize";
     function.is_must_tail(inst)

@@ -6,8 +6,8 @@
 //! written or, if reads are remembered, read. See `shadow.rs` and `states.rs` in `tbaa-witness`.
 //!
 //! Most accesses find the same class every time. So each *site* (an access in the module) has a
-//! *row* of four values, which the runtime fills in: see [`ROW`]. A read that finds the class in
-//! its row needs no more tests. A row also selects the site's *entries* in the runtime: more
+//! *row* of four values, which the runtime fills in: see [`ROW`]. A read of a cell with the
+//! row's class needs no more tests. A row also selects the site's *entries* in the runtime: more
 //! classes that a read may find, or numbers that a write may find, each with the new number. If
 //! neither row nor entries match, the check searches the table of all *changes* (old number, site,
 //! bytes accessed), and calls the runtime if the table has no match. Rows and entries have the

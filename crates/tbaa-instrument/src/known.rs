@@ -67,7 +67,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("clock_nanosleep", &[(3, 16)]),
 ];
 
-/// Functions that free a heap block, their first argument.
+/// Functions that free the heap block to which their first argument points.
 const RELEASE: &str = "free cfree realloc reallocarray _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm \
     _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t \
     _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t";
@@ -82,8 +82,8 @@ const ALLOCATE: &[(&str, &[usize])] = &[
     ("reallocarray", &[1, 2]),
 ];
 
-/// Returns whether the function with this symbol name writes no memory that instrumented code
-/// accesses by another type.
+/// Returns whether the function with this symbol name is known to write no memory through its
+/// arguments, or to write it only with the types that the headers declare.
 pub fn is_harmless(name: &[u8]) -> bool {
     is_listed(name) && !is_constructor(name)
 }
@@ -101,7 +101,6 @@ fn is_constructor(name: &[u8]) -> bool {
     name.starts_with(b"_ZN") && (holds(b"C1E") || holds(b"C2E"))
 }
 
-/// Returns whether a name is in a list separated by spaces.
 fn has(names: &str, name: &[u8]) -> bool {
     memchr::memmem::find(names.as_bytes(), name).is_some()
         && names.split_ascii_whitespace().any(|known| known.as_bytes() == name)

@@ -73,7 +73,8 @@ pub enum Form {
 /// # Errors
 ///
 /// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) if the module has typed pointers
-/// (which LLVM 14 and before print), a target that [`is_supported`] rejects, or already checks.
+/// (which LLVM 14 and before print) or a target that [`is_supported`] rejects, or if checks were
+/// added to it before.
 pub fn instrument(module: &Module<'_>, form: Form) -> Result<Instrumented, TextError> {
     function::instrument(module, form).map_err(|error| error.located(module.text()))
 }

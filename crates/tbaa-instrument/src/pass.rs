@@ -119,7 +119,6 @@ impl<'t> Pass<'t> {
 }
 
 impl Current<'_, '_> {
-    /// Returns whether a value is a `ptr` in address space 0.
     pub(super) fn is_plain(&self, value: Value) -> bool {
         self.pass.is_plain(self.function.ty(value))
     }

@@ -10,7 +10,7 @@ use tbaa::{Access, AliasResult, Oracle, TagId};
 use tbaa_ir::{Argument, Def, Inst, Opcode, Value};
 use tbaa_lex::lexer::Lexer;
 
-/// An access of a slot with a tag.
+/// A tagged access of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Use {
     /// Bytes from the slot's start; `None` if they are known only at run time.
@@ -240,7 +240,6 @@ impl Current<'_, '_> {
             || !self.own.is_empty() && self.own.contains(&self.pointers.address(pointer).base)
     }
 
-    /// Returns the size in bytes of a slot, if it is a known constant.
     fn slot_size(&self, inst: &Inst) -> Option<u64> {
         let count = match self.function.operand(inst, 0).map(|count| self.function.def(count)) {
             None => 1,

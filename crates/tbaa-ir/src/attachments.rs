@@ -120,7 +120,6 @@ fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
 /// The memory orderings; in LLVM, `LLParser::parseOrdering`.
 const ORDERINGS: [&[u8]; 6] = words("unordered monotonic acquire release acq_rel seq_cst");
 
-/// Skips a value of any type.
 fn value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
         b'<' | b'[' | b'{' => lexer.bracketed("a constant").ok(),

@@ -103,7 +103,7 @@ impl Saved<'_> {
     /// independently of the original. Modules tagged by the fork and the original may be linked.
     ///
     /// NB: if there are fixed tags, the original must not be continued. A fork treats the memory of
-    /// its new private sources as shared with other forks; the original does not.
+    /// its new [private](Source::private) sources as shared with forks; the original does not.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -282,7 +282,7 @@ impl Lowering {
         self.fix(oracle, graph, pairs).map_err(LoadError::Fix)
     }
 
-    /// Returns the saved sources, after checking their nodes and scopes. Fills `self.scopes`.
+    /// Checks and returns the saved sources, and adds them to their scopes.
     fn restored_entries(
         &mut self,
         source: &Graph,

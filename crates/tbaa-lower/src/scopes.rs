@@ -2,9 +2,9 @@
 //!
 //! An access with scopes `S` does not alias one whose `!noalias` list contains all of `S`. With a
 //! scope for each class (set of accesses), all in one domain, any relation between classes can be
-//! expressed. If LLVM merges two accesses, the result has the scopes of both accesses, and the
-//! scopes that are in both `!noalias` lists. Scope and domain nodes are uniqued, not distinct, so
-//! the copies that inlining makes are the same nodes.
+//! expressed. If LLVM merges two accesses, the merged access has the scopes of both accesses, and
+//! its `!noalias` list has the scopes that are in both `!noalias` lists. Scope and domain nodes are
+//! uniqued, not distinct, so the copies that inlining makes are the same nodes.
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
@@ -133,7 +133,8 @@ impl Scopes {
     /// itself is in no scope. `touched` must contain all accesses of the call, except those to
     /// memory that no other code can access.
     ///
-    /// `oracle` must be the one with which the tags were lowered, perhaps with a larger graph.
+    /// `oracle` must be the one that [`Lowering::lower`](super::Lowering::lower) got, perhaps with
+    /// a larger graph.
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,
@@ -174,7 +175,7 @@ impl Scopes {
     }
 
     /// Adds a scope for each new class, and returns the index of the first new scope. A new list is
-    /// left empty if the `but` lists would otherwise take more than `most` bytes, at 4 an element.
+    /// left empty if the `but` lists would otherwise take more than `most` bytes.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

@@ -1,10 +1,10 @@
 //! The node of an access to shared memory, which every module must compute in the same way.
 //!
-//! Lowering replaces tags by tags that LLVM interprets correctly. Several modules may tag the same
-//! memory: clang's, whose tags are *fixed* (used unchanged), and those of lowerings that do not
-//! know each other. LLVM answers `NoAlias` for two accesses unless their nodes are *comparable*:
-//! equal, or one an ancestor of the other. So all modules must choose comparable nodes for accesses
-//! that may alias, although each module knows different records.
+//! Lowering replaces tags (its *sources*) by tags that LLVM interprets correctly. Several modules
+//! may tag the same memory: clang's, whose tags are *fixed* (used unchanged), and those of
+//! lowerings that do not know each other. An access's *node* is its tag's node in the type tree.
+//! LLVM answers `NoAlias` for two accesses unless their nodes are *comparable*: equal, or one an
+//! ancestor of the other. So modules must choose comparable nodes for accesses that may alias.
 //!
 //! *Theorem.* A *leaf* of an access is a scalar type that the access's base type has at the
 //! accessed bytes. Two accesses to scalars that may alias have a common leaf, or one accesses a
@@ -14,9 +14,9 @@
 //! instead have clang's own node for this field, below the leaf's node: any access that may alias
 //! it is to the same field, or has the leaf's node or an ancestor of that node.
 //!
-//! Leaves follow from the declaration alone. An access may have to move to an ancestor because it
-//! may alias private memory (which only one module accesses), or an *odd* fixed tag: one whose node
-//! is neither the node that its leaves determine nor below that node.
+//! An access may have to move to an ancestor because it may alias private memory (which only one
+//! module accesses), or an *odd* fixed tag: one whose node is neither the node that its leaves
+//! determine nor below that node.
 //!
 //! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
 //! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.
@@ -32,15 +32,15 @@ const MAX_TYPES: usize = 4096;
 /// The nodes that the fixed tags (clang's tags, used unchanged) determine for other tags.
 #[derive(Debug, Default)]
 pub(super) struct Skeleton {
-    /// For each scalar type, the nearest common ancestor of the nodes of the fixed tags whose base
-    /// and access type is this type, or `None` without a common ancestor.
+    /// For each scalar type, the nearest common ancestor of the nodes of the fixed tags for sources
+    /// whose base and access type is this type, or `None` without a common ancestor.
     scalars: HashMap<TypeId, Option<u32>>,
     /// For each tag of this module with fixed tags, the nearest common ancestor of their nodes, or
     /// `None` without a common ancestor.
     cursors: HashMap<TagId, Option<u32>>,
     /// For each fixed tag, true if the tag is odd, as the head of this file defines.
     pub(super) odd: Vec<bool>,
-    /// The parentless nodes without a fixed tag. Other modules may use tags there for any memory.
+    /// The parentless nodes without a fixed tag. Other modules may use such a node for any memory.
     pub(super) tops: Vec<u32>,
 }
 
@@ -74,7 +74,6 @@ impl Skeleton {
         skeleton
     }
 
-    /// Returns whether `cursors` has the tag of a source.
     pub(super) fn has(&self, key: Key) -> bool {
         self.cursors.contains_key(&key.tag)
     }
@@ -101,7 +100,7 @@ impl Skeleton {
 }
 
 impl Leaves {
-    /// Returns an access's leaves, or `None` if they are unknown or the access exceeds its scalar.
+    /// Returns an access's leaves, or `None` if they cannot be determined.
     fn of(graph: &Graph, key: Key) -> Option<Leaves> {
         let tag = graph.tag(key.tag).ok()?;
         if graph.ty(tag.access).kind() != TypeKind::Scalar {
@@ -139,8 +138,7 @@ impl Leaves {
         Some(leaves)
     }
 
-    /// Adds to `work` the types of the fields of `ty` that contain some of `bytes`, or of all
-    /// fields if these fields cannot be determined.
+    /// Adds to `work` the types of the fields of `ty` that may contain some of `bytes`.
     fn step(
         &mut self,
         graph: &Graph,

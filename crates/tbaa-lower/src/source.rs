@@ -90,7 +90,6 @@ impl Key {
         oracle.may_alias(self.access(), other.access())
     }
 
-    /// Returns the size as text that can be appended to a name.
     pub(super) fn size_text(&self) -> String {
         self.size.map(|size| format!(", {} bytes", u64::from(size))).unwrap_or_default()
     }

@@ -106,7 +106,8 @@ impl Lowering {
 
     /// Names a source's type in the metadata, for instance after the path of a member. The name is
     /// used if the next call of [`Lowering::lower`] adds the source and makes a type for it.
-    /// Otherwise a new type is named after the tag, as in `CallInfo+8: any pointer`.
+    /// Without a name from this method, a new type is named after the tag, as in
+    /// `CallInfo+8: any pointer`.
     pub fn set_name(&mut self, source: impl Into<Access>, name: impl Into<String>) {
         if let Some(key) = Key::of(source.into()).filter(|key| !self.sources.contains_key(key)) {
             self.names.insert(key, name.into());

@@ -44,7 +44,6 @@ impl Tally {
         self.own.get(node as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the number of sources under a root.
     pub(super) fn all(&self, group: u32) -> u64 {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }

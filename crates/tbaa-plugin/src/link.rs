@@ -12,9 +12,9 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
 }
 
-/// Runs passes, such as `default<O2>`, on a module. If the module's metadata lists classes that may
-/// alias, this relation is used after LLVM's own analyses. `machine` is the target machine for the
-/// cost model, if there is one.
+/// Runs passes, such as `default<O2>`, on a module. If the module's metadata has an alias relation,
+/// LLVM uses the relation after its own analyses. `machine` is the target machine for the cost
+/// model, if there is one.
 ///
 /// # Errors
 ///

@@ -228,7 +228,7 @@ impl<'t> Runs<'t> {
         let name = format!("{kind}-{:016x}", hash(&text));
         let [allow, result] =
             ["allow", "json"].map(|end| self.folder.join(format!("{name}.{end}")));
-        // The list of allowed answers is written last: if it exists, the result is complete.
+        // The file `allow` is made last: if it exists, the result is complete.
         let kept = fs::read(&allow).is_ok_and(|kept| kept == text.as_bytes());
         if !kept {
             let own = self.folder.join(format!("{name}.{}", std::process::id()));

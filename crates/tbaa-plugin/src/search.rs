@@ -122,8 +122,8 @@ impl Search {
 }
 
 /// Finds the worth of each answer, in at most `limit` runs of LLVM, besides five runs at the start
-/// and end. `calls` lists pairs of a caller and a callee. `progress` gets the number of runs done
-/// and the number of groups left.
+/// and end. `calls` lists pairs of a caller and a callee. `progress` gets the number of runs done,
+/// without these five, and the number of groups of answers left.
 ///
 /// # Errors
 ///

@@ -47,7 +47,7 @@ struct Part {
     records: Vec<(u64, DeclId)>,
 }
 
-/// Declared types, and a module's struct types with their names.
+/// Declared types, and a module's struct types that have the names of declared records.
 pub(crate) struct Declared<'c> {
     pub(crate) graph: Graph,
     types: TaggedTypes,
@@ -301,7 +301,7 @@ fn parts_at(types: &Declarations, record: DeclId, offset: u64) -> Option<Vec<Par
     Some(found)
 }
 
-/// Returns whether a member of a record begins at an offset, or `true` if there are too many parts.
+/// Returns whether a part of a record begins at an offset, or `true` if there are too many parts.
 fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
     let parts = parts_at(types, record, offset);
     parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))

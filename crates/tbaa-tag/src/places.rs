@@ -31,7 +31,7 @@ pub(crate) struct Place {
     pub(crate) offset: u64,
     /// The index of the accessed scalar's type in [`Shapes`].
     pub(crate) scalar: u32,
-    /// The type at which the path begins, or `None` for a scalar through a plain pointer.
+    /// The type at which the path begins, or `None` if the path has no struct member.
     pub(crate) root: Option<Type>,
 }
 

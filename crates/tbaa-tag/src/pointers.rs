@@ -13,7 +13,6 @@ const LONGEST: usize = 64;
 /// A function, and the pointers in it that may point inside an object.
 pub(crate) struct Pointers<'f, 't> {
     pub(crate) function: &'f Function<'t>,
-    /// The result of the function [`inside`].
     inside: HashSet<Value>,
 }
 

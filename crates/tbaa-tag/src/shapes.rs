@@ -140,7 +140,6 @@ impl<'c> Shapes<'c> {
         &self.shapes[shape as usize]
     }
 
-    /// Returns whether a shape is `i8` or `i1`.
     pub(crate) fn is_byte(&self, shape: u32) -> bool {
         matches!(self.get(shape), Shape::Scalar(name) if name == BYTE)
     }

@@ -203,7 +203,7 @@ impl Tags {
     ///
     /// # Errors
     ///
-    /// Returns a [`TextError`] if the end of an instruction cannot be found.
+    /// Returns a [`TextError`] if the tags cannot be written into the text.
     pub fn to_bytes(&self, module: &Module<'_>) -> Result<Vec<u8>, TextError> {
         let mut rewriter = Rewriter::new(module);
         let numbers = rewriter.define_graph(&self.graph)?;

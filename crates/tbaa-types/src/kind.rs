@@ -176,7 +176,7 @@ pub enum TypeError {
         /// The type in LLVM assembly.
         ty: String,
     },
-    /// Wrong parameters for a target type of this name.
+    /// A target type with wrong parameters.
     #[error("the target type takes {takes}")]
     TargetParameters {
         /// The parameters that this target type takes.

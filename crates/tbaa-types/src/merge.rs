@@ -70,7 +70,7 @@ impl MergedTypes {
     }
 
     /// Merges some of a program's modules. Opaque structs stay opaque, because other modules may
-    /// have other bodies for them. The merged context remembers that `part` made it. A context read
+    /// define them differently. The merged context remembers that `part` made it. A context read
     /// from its printed definitions does not: pass it to `part(&[&context])` first.
     ///
     /// This operation is associative, commutative and idempotent, except for unnamed opaque

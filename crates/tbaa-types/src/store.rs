@@ -1,4 +1,4 @@
-//! Makes structs and target types. Also holds code that all functions that make types share.
+//! Makes structs and target types, and holds helpers for making all types.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use super::{Type, print};
 use crate::table::{HashMap, HashSet};
 
 impl Context {
-    /// Returns the struct type without a name that has these elements.
+    /// Returns the literal struct type with these elements.
     ///
     /// # Errors
     ///
@@ -95,8 +95,8 @@ impl Context {
 
     /// Gives an opaque struct its body. No other type changes.
     ///
-    /// The time is proportional to the number of elements, or to the number of types that they
-    /// contain if a type already contains the struct.
+    /// The time is proportional to the number of elements; if a type already contains the struct,
+    /// to the number of types that the elements contain.
     ///
     /// # Errors
     ///

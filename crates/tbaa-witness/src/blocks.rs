@@ -27,7 +27,7 @@ pub(crate) fn usable(block: *mut u8) -> usize {
 }
 
 /// Set in a block's second mark. The lower bits of that mark hold the number of usable bytes that
-/// the program did not request, if it is small.
+/// the program did not request, at most 2^15 - 1.
 const SPARE: u16 = 1 << 15;
 
 /// Records a block's caller and its requested bytes in its two marks. Every block is large enough

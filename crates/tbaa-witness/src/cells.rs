@@ -3,8 +3,8 @@
 //! its bytes), or 0. A heap block has two marks, for its first 16 bytes and the next 16.
 //!
 //! The program lies below 1 TiB and above 81 TiB, where Linux puts programs, libraries, heaps and
-//! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. All addresses in
-//! between are reserved at the start. They take no memory until they are touched.
+//! stacks. A cell's address is its granule's with bit 46 flipped, plus a page. All addresses
+//! from 1 TiB to 81 TiB are reserved at the start. They take no memory until they are touched.
 //!
 //! | from, TiB | to | |
 //! |---|---|---|

@@ -90,7 +90,7 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
-/// Ends the program if the option `halt` is set. Called once a contradiction was reported.
+/// Ends the program if the option `halt` is set. Called after a contradiction was reported.
 #[cold]
 pub(crate) fn halt() {
     if options().halt {

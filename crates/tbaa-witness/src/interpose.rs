@@ -422,7 +422,7 @@ pub unsafe extern "C" fn pthread_create(
     }
 }
 
-/// Does the same for `thrd_create`, because the C library's does not call [`pthread_create`].
+/// Works like [`pthread_create`], which the C library's `thrd_create` does not call.
 ///
 /// # Safety
 ///

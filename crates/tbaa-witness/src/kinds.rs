@@ -18,7 +18,7 @@ use crate::options::options;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
-/// The reports of each kind, and every pair of sites that was reported.
+/// The reports of each kind, and the pairs of sites that [`Reported::is_new`] has recorded.
 #[derive(Default)]
 pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
@@ -124,7 +124,6 @@ impl Reported {
         &self.kinds[number]
     }
 
-    /// Returns the number of kinds of warnings if `warnings`, or else of contradictions.
     pub(crate) fn count_of(&self, warnings: bool) -> u32 {
         self.kinds.iter().filter(|kind| warns(kind.order) == warnings).count() as u32
     }

@@ -1,4 +1,4 @@
-//! `libtbaa_witness`: reports accesses at run time that contradict their tags.
+//! `libtbaa_witness`: at run time, reports accesses that contradict their tags.
 //!
 //! A module instrumented by `tbaa instrument` checks each tagged access before it happens. It calls
 //! this library if the result is not cached. The library remembers the last instruction that wrote
@@ -150,10 +150,10 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
     }
 }
 
-/// The number of bytes below its frame whose records [`__tbaa_witness_unwound`] clears.
+/// [`__tbaa_witness_unwound`] clears the records of this many bytes below its frame.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Called when functions may have been left by `longjmp` or an exception. Clears the records of
+/// Called when functions may have been left by `longjmp` or an exception. Clears records of
 /// their stack, unless `returned` is 0. `returned` is the result of `setjmp`, 1 for an exception.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {

@@ -139,7 +139,6 @@ pub unsafe extern "C" fn prlimit64(
     status
 }
 
-/// Defines functions that call [`prlimit64`].
 macro_rules! by_prlimit {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) = ($($given:expr),*);)*) => {$(
         /// Replaces the C library's function. This library's memory does not count.

@@ -98,7 +98,7 @@ impl Words {
 /// call this library.
 ///
 /// Block sizes are powers of two. A block of more than [`LARGEST`] bytes is a mapping of its own.
-/// Other blocks are cut from chunks. When freed, they are added to a list for their size.
+/// Most other blocks are cut from chunks. When freed, they are added to a list for their size.
 struct Own {
     free: Lock<Free>,
 }

@@ -14,7 +14,7 @@ pub(crate) struct Options {
     pub(crate) rules: AliasRule,
     /// `exitcode=N`: the exit status after a contradiction. 0 leaves the program's status.
     pub(crate) exitcode: i32,
-    /// `halt=1`: the program ends after the first report.
+    /// `halt=1`: the program ends after the first contradiction.
     pub(crate) halt: bool,
     /// `reuse=1`: a write over bytes that were read earlier is checked too.
     pub(crate) reuse: bool,

@@ -241,7 +241,7 @@ impl Registry {
     }
 
     /// Returns whether two accesses are in one module, and whether they are in one function. A
-    /// function of a header counts as part of every module that contains an access of it.
+    /// function of a header counts as part of every module in which it has accesses.
     pub(crate) fn are_together(&self, a: &Described, b: &Described) -> [bool; 2] {
         let has = |module: usize, site: &Described| {
             let known = &self.modules[module];
@@ -304,7 +304,6 @@ pub(crate) fn kind(site: Site) -> u32 {
     if site == 0 { 0 } else { cells::kind(site).load(Relaxed) }
 }
 
-/// Returns whether a site accesses a character.
 pub(crate) fn is_of_characters(site: Site) -> bool {
     kind(site) & CHARACTER != 0
 }

@@ -422,7 +422,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     count();
-    // True if a read leaves each combination of the old number's class as it is.
+    // For a read: true if it leaves each combination of the old number's class as it is.
     let alike = new == old
         && old & CLASS != OTHER_CLASS
         && match readers {
@@ -447,10 +447,10 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     new
 }
 
-/// If `site` writes characters and the granule had no other states, makes `site` the writer of all
-/// bytes. Without this, text would have a combination for every four writers. Otherwise, if a byte
-/// has no writer of characters, removes such writers from the other bytes. This loses no report: of
-/// clang's types, only vtable pointers contradict characters, and they fill whole granules.
+/// If `site` writes characters, and the granule had no readers and only writers of characters,
+/// makes `site` the writer of all bytes. Otherwise, if a byte has no writer of characters, removes
+/// such writers from the other bytes. This loses no report: of clang's types, only vtable pointers
+/// contradict characters, and they fill whole granules.
 fn together(before: &Granule, granule: &mut Granule, site: Site) {
     let of_characters = |state: &State| sites::is_of_characters(state.writer);
     let is_text = |state: &State| state.reader == 0 && (state.writer == 0 || of_characters(state));

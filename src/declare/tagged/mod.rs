@@ -57,8 +57,8 @@ pub struct Place {
     pub tag: Option<TagId>,
     /// The type of the accessed memory.
     pub ty: DeclId,
-    /// The offset in bytes from the target of the path's last pointer, or from the start of its
-    /// first type. Variable indices count as 0.
+    /// The offset in bytes from the target of the last pointer that the path follows, or else from
+    /// the start of the path's first type. Variable indices count as 0.
     pub offset: u64,
     /// The bits, if the path ends at a bit-field.
     pub bits: Option<BitRange>,
@@ -69,7 +69,7 @@ pub struct Place {
     pub extent: Size,
     /// The largest number of bytes of consecutive elements that one access may touch, such as a
     /// fill of an array. For an element of an array member, the bytes to the array's end. For other
-    /// members, the same as `extent`. Unknown for a path without a member after its last pointer.
+    /// members, `extent`. Unknown if the path has no member after the last pointer that it follows.
     pub run: Size,
     /// The known alignment of the address, in bytes.
     pub align: u64,
@@ -298,7 +298,8 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// Those of [`TaggedTypes::tag`], except [`DeclareError::Untagged`].
+    /// Those of [`TaggedTypes::tag`], except [`DeclareError::Untagged`]. Also
+    /// [`DeclareError::TooLarge`].
     ///
     /// ```
     /// use tbaa::Graph;

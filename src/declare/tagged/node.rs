@@ -38,9 +38,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the type whose node is used for a type.
-    ///
-    /// clang: `CodeGenTBAA::getTypeInfo`.
+    /// Returns the type whose node is used for a type. clang: `CodeGenTBAA::getTypeInfo`.
     fn representative(&self, mut ty: DeclId) -> DeclId {
         let char = self.types.char();
         let rfc = self.policy == Policy::Rfc;
@@ -81,7 +79,6 @@ impl TaggedTypes {
         Ok(self.made(wanted))
     }
 
-    /// Returns the node of a type, if the node was made already.
     fn made(&self, ty: DeclId) -> Option<TypeId> {
         self.known(ty).flatten()
     }

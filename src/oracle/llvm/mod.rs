@@ -107,7 +107,7 @@ impl Match {
     }
 }
 
-/// Returns the clause that decides by the definition.
+/// Returns the clause by which the definition decides.
 fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
     let one_order = |a, b| match match_in_order(of, a, b) {
         None => Clause::Malformed,
@@ -134,7 +134,7 @@ fn most_generic(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Tag> {
     }
 }
 
-/// Runs LLVM's `matchAccessTags`. Returns `None` if the verifier rejects a tag.
+/// Runs LLVM's `matchAccessTags`. Returns `None` if the verifier rejects one of two different tags.
 fn match_in_order(of: Indexed<'_>, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
     let Indexed { graph, index } = of;
     if a == b {

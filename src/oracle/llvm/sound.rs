@@ -1,6 +1,6 @@
-//! A faster form of rule `llvm` for *sound* types, on which LLVM neither crashes nor visits a type
-//! twice. A tag's *walk* leads from its base type through the fields at its offset to a scalar. A
-//! *regular* tag accesses that scalar.
+//! A faster form of rule `llvm` for *sound* types: well formed, of one format and not recursive. A
+//! tag's *walk* leads from its base type through the fields at its offset to a scalar. A *regular*
+//! tag accesses that scalar.
 
 use super::tables::Llvm;
 use crate::graph::TagId;
@@ -31,7 +31,7 @@ struct SizedTag {
 }
 
 impl SizedTag {
-    /// Reads a tag and its root. Returns `None` if the tag is rejected or a type may be unsound.
+    /// Reads a tag and its root. Returns `None` if the index does not have the tag's base type.
     fn of(tables: &Llvm, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
         let base = index.base(tag.index)?;
         match index.role(tag.index) {

@@ -14,8 +14,8 @@
 //! decides. If such a tag accesses an **aggregate**, its base type can exclude an alias.
 //!
 //! For **the rest**, base types decide nothing: tags whose walk ends at a scalar that they do not
-//! access (LLVM crashes on them), tags with parents that are not scalars or with unsound types, and
-//! tags that were added when the tags of their root had both formats.
+//! access (LLVM crashes on them), tags with unsound types (see `sound.rs`), tags with a type whose
+//! parent is an aggregate, and tags that were added when the tags of their root had both formats.
 
 use super::accept::Acceptance;
 use super::steps::step;
@@ -60,7 +60,6 @@ impl Llvm {
         if known.is_none() {
             return self.push_other(index, root, None);
         }
-        // From here on, an old-format tag is regular unless LLVM crashes on it.
         let mut base = None;
         if parts.format == Format::New {
             index.types.extend(graph);
@@ -84,8 +83,8 @@ impl Llvm {
         self.aggregates.push(aggregate);
     }
 
-    /// Returns whether an accepted size-aware tag accesses an aggregate that has a scalar as its
-    /// parent, and the tag's walk reaches this aggregate.
+    /// Returns whether an accepted size-aware tag accesses an aggregate whose parent is a scalar or
+    /// root, and the tag's walk reaches the start of this aggregate.
     fn arrives(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> bool {
         let access = parts.access;
         let parent = Shape::of(graph, access).parent(graph, access);
@@ -95,7 +94,7 @@ impl Llvm {
         {
             return false;
         }
-        // The walk must reach the cursor `end`. It need not lead to a field of the access type.
+        // `end` is the start of the access type, even if no walk leads on from there.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
         let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let start = (parts.base.index, parts.offset.value);
@@ -103,8 +102,8 @@ impl Llvm {
         cursor.is_some_and(|cursor| comes_to(graph, &index.walks, cursor, end))
     }
 
-    /// Adds the walk of an accepted tag that accesses a scalar, and returns the tag's cursor.
-    /// Returns `None` if the definition must decide.
+    /// Adds the walk of an accepted tag, and returns the tag's cursor. Returns `None` if the tag is
+    /// not regular.
     fn regular(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> Option<u32> {
         let start = (parts.base.index, parts.offset.value);
         if parts.format == Format::Old {
@@ -119,8 +118,8 @@ impl Llvm {
         comes_to(graph, &index.walks, cursor, end).then_some(cursor)
     }
 
-    /// Adds cursors from `start` on, until a cursor is in the index already or the walk ends.
-    /// Returns the first cursor, or `None` if `next` returns `None` or the walk is too long.
+    /// Adds the walk from `start`, and returns its first cursor. Returns `None` if `next` does, or
+    /// if the walk is too long or the index has no room for it.
     fn add_walk(
         &mut self,
         graph: &Graph,

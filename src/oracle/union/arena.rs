@@ -15,7 +15,6 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct PathArena {
     steps: Vec<(Link, TypeIndex, u32)>,
-    /// True if paths are requested.
     pub(super) asked: bool,
 }
 

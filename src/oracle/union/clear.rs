@@ -55,8 +55,8 @@ fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
     index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
-/// Returns the next type and offset on a clear walk. Returns `Some(None)` after a root or inside a
-/// scalar, and `None` if the walk is not clear or no field begins at or before the offset.
+/// Returns the next type and offset on a clear walk. Returns `Some(None)` at a root or inside a
+/// scalar, and `None` if no clear field or proper parent follows.
 fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
     let of_type = types.get(ty);
     if of_type.format.is_none() {

@@ -75,7 +75,6 @@ pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
     /// True if the answer must contain the paths.
     pub(super) explained: bool,
-    /// True for rule `union-strict`.
     pub(super) strict: bool,
 }
 

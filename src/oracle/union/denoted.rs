@@ -18,7 +18,7 @@ use crate::oracle::types::{Field, Stride, TypeIndex, Types, elements, slot_of};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Object {
     pub(super) ty: TypeIndex,
-    /// The size of the field or element. It limits a flexible array inside the object.
+    /// The size of the field or array element that contains the object. It limits a flexible array.
     pub(super) slot: u128,
     /// The offset of the first of these objects from the start of the base type.
     pub(super) at: u64,

@@ -6,8 +6,8 @@ use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::oracle::types::{TypeIndex, Types};
 use crate::table::HashSet;
 
-/// Returns a tag that may alias everything that `a` or `b` may alias, even types added later.
-/// Returns `None` if it finds no such tag.
+/// Returns a tag that may alias everything that `a` or `b` may alias, even accesses of types added
+/// later. Returns `None` if it finds no such tag.
 ///
 /// If the tags have the same path and touch bytes, the result has this path and a size that covers
 /// both sizes. Otherwise the result is a tag for a whole common ancestor of the access types, as in

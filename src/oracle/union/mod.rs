@@ -69,11 +69,11 @@ use crate::graph::{Format, Graph, Tag, TagId};
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
-    /// The facts about each tag that is neither *regular* (it touches only the scalar at the end of
-    /// a clear walk) nor *rejected* (it may alias everything).
+    /// The facts about each tag that is neither *regular* (its walk is clear, and it touches only
+    /// the scalar) nor *rejected* (it may alias everything).
     others: Vec<Other>,
-    /// For each tag, the largest size of an access that touches only the scalar on a clear walk, or
-    /// 0 if there is no such walk or the tag has the old format.
+    /// For each tag, the largest size of an access that touches only the scalar. 0 if the walk is
+    /// not clear, or the tag is rejected or has the old format.
     rooms: Vec<u32>,
 }
 
@@ -157,7 +157,7 @@ impl Union {
     }
 
     /// Returns the root of an access and the start (cursor) of its walk, if the walk is clear and
-    /// the access touches only the scalar at its end.
+    /// the access touches only the scalar.
     fn cursor(&self, index: &Index, access: Access) -> Option<(u32, u32)> {
         let tag = access.tag?.index;
         let room = u64::from(self.rooms[tag as usize]);

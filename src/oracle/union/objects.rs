@@ -106,7 +106,7 @@ impl<'o> Objects<'o> {
                         continue;
                     }
                     let at = at.checked_add(field.offset).ok_or(Exhausted)?;
-                    // Fields are sorted by offset, so all later ones begin after `p` ends, too.
+                    // Fields are sorted by offset, so `r` begins after `p` in later fields, too.
                     if u128::from(at) + theirs.0 >= near.1 {
                         break;
                     }

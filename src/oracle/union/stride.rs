@@ -20,7 +20,6 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Returns the end of the last byte.
     pub(crate) fn end(&self) -> u128 {
         self.start + self.len + span(&self.strides)
     }
@@ -213,7 +212,7 @@ fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
 
 /// Simplifies the question without changing the answer. Returns the answer if it is found.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
-    // Each call of `tighten` may remove a single element, so the number of calls is limited.
+    // A call of `tighten` may remove only one element, so the number of calls is limited.
     let mut tightenings = 0..TIGHTENINGS;
     loop {
         strides.retain(|stride| stride.last != 0);
@@ -265,7 +264,7 @@ fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
         let others = total - stride.step * stride.last;
         let least = (window.from as u128).saturating_sub(others).div_ceil(stride.step);
         if least > 0 {
-            // More elements than there are can be needed only if no sum is in the window.
+            // If more elements are needed than there are, no sum is in the window.
             let least = least.min(stride.last);
             stride.last -= least;
             total -= least * stride.step;

@@ -15,7 +15,7 @@ pub(super) struct Way {
     /// The arrays that the path crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// For rule `union-strict`, the path to the object at which a second path leaves this one.
+    /// For rule `union-strict`, the first steps of a second path, which leaves this path.
     pub(super) left: Link,
 }
 

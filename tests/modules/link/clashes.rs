@@ -1,5 +1,5 @@
-//! Types *clash* if modules give one name different bodies. Two accesses clash if they go through
-//! types that clash with each other (see `LinkedOracle`).
+//! Types of one name *clash* if their bodies differ, unless one module has all of them as scalars.
+//! Accesses clash if they go through types that clash with each other (see `LinkedOracle`).
 
 use tbaa::{AliasResult, AliasRule, Graph, TagId};
 use tbaa_check::link::Linked;

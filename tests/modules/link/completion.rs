@@ -1,4 +1,4 @@
-//! Linking gives an opaque struct the body that another module gives to the struct's name. These
+//! Linking may give an opaque struct the body that another module gives to the struct's name. These
 //! tests compare the linked types with those of LLVM's linker.
 //!
 //! Until LLVM 20, `llvm-link` completed types by their names. Since LLVM 21, it keeps two types of
@@ -22,8 +22,7 @@ const NAMES: [&str; 5] = ["A", "struct.B", "C", "D", "E"];
 /// Two possible bodies for each of [`NAMES`], from which modules are generated.
 struct World {
     bodies: Vec<[String; 2]>,
-    /// True for a name that may have either body, and for a name whose bodies refer to such a name.
-    /// These structs are never opaque.
+    /// True for a name that may have either body. A struct of such a name is never opaque.
     varied: Vec<bool>,
     /// True if modules give a body only to structs whose elements have bodies.
     sized: bool,
@@ -62,9 +61,9 @@ impl World {
         world
     }
 
-    /// Returns a random module, or `None` if the choice is not valid. Each of its structs is the
-    /// type of two globals: `@NAME`, which other modules may have too, and `@mN_NAME`, where `N` is
-    /// the module's number.
+    /// Returns a random module, or `None` if the chosen bodies are not valid together. Each struct
+    /// of the module is the type of two globals: `@NAME`, which other modules may have too, and
+    /// `@mN_NAME`, where `N` is the module's number.
     fn module(&self, rng: &mut Rng, number: usize) -> Option<Module> {
         let mut chosen: Vec<Option<Option<usize>>> = vec![None; NAMES.len()];
         let mut wanted: Vec<usize> = (0..NAMES.len()).filter(|_| rng.one_in(2)).collect();

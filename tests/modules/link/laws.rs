@@ -1,5 +1,5 @@
-//! Linking is associative, commutative and idempotent. Names *clash* if they have different bodies:
-//! then answers may change from `NoAlias` to `MayAlias`.
+//! Linking is associative, commutative and idempotent. If modules give one name different bodies
+//! (a *clash*), answers may change from `NoAlias` to `MayAlias`.
 
 use std::collections::HashSet;
 use tbaa::raw::RawGraph;
@@ -35,8 +35,8 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     graph
 }
 
-/// Returns modules made of three random graphs, which use the same names for different types.
-/// Modules made of the same graph have equal nodes.
+/// Returns modules, each made of one or two of three random graphs. The graphs use the same names
+/// for different types.
 pub(crate) fn modules(seed: u64, count: usize) -> Vec<(String, Graph)> {
     let mut rng = Rng(seed);
     let universe = |rng: &mut Rng| {
@@ -223,8 +223,8 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
     format!("{{ {} }}", elements.join(", "))
 }
 
-/// Returns the types of three modules, named `a`, `b` and `c`, some with a number at the end. If
-/// `one_body`, a module has each name once, and the bodies of a name differ only in such numbers.
+/// Returns the types `a`, `b` and `c` of three modules. Some names have a number at the end. If
+/// `one_body`, a module has each name once, and a name's bodies differ only in such numbers.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     let bodies = [(); 3].map(|()| random_body(rng, &common));
@@ -310,7 +310,7 @@ fn opaque_structs_are_completed() {
 }
 
 /// Each struct contains the next one, and the last one has two bodies. The linker needs a round for
-/// each struct to find that all differ. After too many rounds, all opaque structs stay opaque.
+/// each struct to find which types differ. After too many rounds, all opaque structs stay opaque.
 #[test]
 fn long_doubts_leave_all_opaque() {
     for (length, is_completed) in [(10, true), (20, false)] {

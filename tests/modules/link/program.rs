@@ -1,4 +1,4 @@
-//! Compares our linker with LLVM's on a program of more than fifty files.
+//! Compares our linker with LLVM's on a program of at least fifty files.
 //!
 //! The program is Lua 5.4 and Lua 5.1 together, each of about thirty files. Some type names have
 //! different bodies in the two versions. The symbols of Lua 5.1 are renamed, so that LLVM can link
@@ -134,12 +134,12 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         }
     }
 
-    // Each name of this list has one body in Lua 5.4 and another in Lua 5.1.
     let clashing: Vec<String> = linked
         .clashes()
         .iter()
         .map(|clash| String::from_utf8_lossy(&clash.name).into_owned())
         .collect();
+    // Each of these names has one body in Lua 5.4 and another in Lua 5.1.
     for name in ["lua_State", "global_State", "Proto", "Table", "CallInfo"] {
         assert!(clashing.iter().any(|clash| clash == name), "{name} in {clashing:?}");
     }

@@ -11,7 +11,6 @@ use tbaa_ir::Keep;
 use tbaa_tests::llvm::{Llvm, WAYS, corpus};
 use tbaa_tests::lua;
 
-/// Compiles sources in several ways, and returns the findings.
 fn findings(
     llvm: &Llvm,
     sources: &[PathBuf],

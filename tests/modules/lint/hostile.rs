@@ -1,4 +1,4 @@
-//! Hostile texts: no panic, no endless search, and every finding is at a position in the text.
+//! Hostile texts cause no panic and no endless search, and findings have positions in the text.
 
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ fn damaged_bytes() {
 #[test]
 fn large_texts() {
     const COUNT: usize = 10_000;
-    // A type with a fault in each field.
+    // A type with faults in very many fields.
     let fields = ", !\"x\", i64 0".repeat(COUNT);
     let store = "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !0\n  ret void\n}\n";
     let types = "!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n";
@@ -134,7 +134,7 @@ fn findings_are_limited_by_code_and_in_all() {
 }
 
 /// Returns a graph with `count` unions, a tag of each, and `numbers` tags of scalars. LLVM
-/// miscompiles only one pair: the tag of the last union, and the last scalar.
+/// miscompiles only one pair: the tags of the last union and of the last scalar.
 fn unions_apart(count: usize, numbers: usize) -> Graph {
     let mut graph = Graph::new();
     let mut b = graph.builder();
@@ -190,7 +190,7 @@ fn operands_beyond_the_limit_are_not_looked_at() {
     assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
 }
 
-/// Each of 1,100 pointers is read twice. Each second read is compared with stores of 1,100 tags.
+/// Each of 1,100 pointers is read twice, after stores with 1,100 tags through another pointer.
 #[test]
 fn reads_beyond_the_limit_are_not_compared_with_stores() {
     const COUNT: usize = 1100;

@@ -13,7 +13,6 @@ fn file(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(tbaa_tests::ROOT).join(name)).unwrap()
 }
 
-/// Returns the code and the line of each finding.
 fn places(text: &[u8], found: &[Diagnostic]) -> Vec<(String, usize)> {
     let line = |diagnostic: &Diagnostic| {
         tbaa_ir::position(text, diagnostic.primary.as_ref().unwrap().span.start).0

@@ -31,8 +31,8 @@ fn each_of_two_lints_alone() {
     }
 }
 
-/// A read is reported if an earlier access had another tag, unless an instruction in between may
-/// have written the read memory, or the memory from which the pointers of both accesses are loaded.
+/// A read is reported if an earlier access to its memory had another tag, unless an instruction in
+/// between may have written that memory, or the memory from which both pointers are loaded.
 #[test]
 fn what_is_between_tells() {
     cases::check("lint/sequence.txt", |_, parts| {

@@ -80,7 +80,7 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
 }
 
-/// A pair is not reported if the union rules answer `MayAlias`, but not because of shared bytes.
+/// A pair is reported only if shared bytes are why the union rules answer `MayAlias`.
 #[test]
 fn doubt_is_not_told() {
     // All of `Outer` may be accessed as its parent type.

@@ -256,7 +256,7 @@ fn walks_to_newer_types() {
         }
     }
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
-    // D.b.z.a.int and the A in B's Z alias; so do the int in Z alone, and in B's Z.
+    // D.b.z.a.int and the A in B's Z alias. Z's int and the int of B's Z alias, too.
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
     // The int at the start of B and the A in B's Z do not alias.
     assert!(!oracle.may_alias(tags[3], tags[4]), "{}", oracle.explain(tags[3], tags[4]));
@@ -344,7 +344,8 @@ fn a_union_of_very_many_members() {
     }
 }
 
-/// The union rules reject a tag if its struct has a root or a type of the other format as a member.
+/// The union rules reject a tag of a size-aware struct that has a root or an old-format type as a
+/// member.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {

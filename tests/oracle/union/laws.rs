@@ -53,9 +53,9 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
     });
 }
 
-/// A larger known size never aliases less, and an unknown size never aliases less than one that
-/// stays inside the base type. An instruction of any width aliases no less than its
-/// tag, unless the tag's size is unknown.
+/// An access of a larger known size never aliases less. An access of unknown size never aliases
+/// less than one that stays inside the base type. An instruction of any width never aliases less
+/// than its tag, unless the tag's size is unknown.
 #[test]
 fn a_larger_access_aliases_no_less() {
     each_universe(Taste::Wild, 4, |seed, _, u, _| {
@@ -85,8 +85,8 @@ fn a_larger_access_aliases_no_less() {
     });
 }
 
-/// Everything that may alias one of two tags may alias their most generic tag, even an access by a
-/// type that is added later.
+/// A tag that may alias one of two tags may alias their most generic tag. This holds even for a tag
+/// that is added later.
 #[test]
 fn the_most_generic_tag_aliases_what_either_aliases() {
     let (mut some, mut none) = (0, 0);

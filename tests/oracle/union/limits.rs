@@ -118,7 +118,7 @@ fn subset_sum_gives_up_soundly() {
     }
 }
 
-/// Tags whose types contain themselves. The builder cannot make such types, but a text can.
+/// A struct that contains itself. The builder cannot make such a struct, but a text can.
 #[test]
 fn types_that_contain_themselves() {
     let text = r#"!0 = !{!"R"} !1 = !{!"int", !0, i64 0} !2 = !{!"float", !0, i64 0}

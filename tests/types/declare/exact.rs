@@ -8,7 +8,6 @@ use tbaa_tests::engines::Compared;
 use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::{Rng, setting};
 
-/// Returns a random program, and its types under policy `rfc`.
 fn program(seed: u64, members: u64) -> (Program, TaggedTypes) {
     let program = Program::new(&mut Rng(seed), 6, Taste { int128: true, elements: 3, members });
     let types = program.declare(Target::x86_64(), |_| true).unwrap().into_tagged(Policy::Rfc);

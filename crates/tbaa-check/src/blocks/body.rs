@@ -92,14 +92,14 @@ impl<'t> Body<'t> {
         body
     }
 
-    /// Returns the byte offset in the text of a block's first instruction after its phis.
+    /// Returns where a block's first instruction after its phis begins in the module's text.
     pub fn first_offset(&self, block: usize) -> Option<usize> {
         let instructions = self.function.blocks[block].instructions.iter();
         let mut instructions = instructions.map(|&at| &self.function.instructions[at]);
         Some(instructions.find(|inst| inst.opcode != Opcode::Phi)?.span.start)
     }
 
-    /// Returns the byte offset in the text of the instruction that ends a block.
+    /// Returns where the last instruction of a block begins in the module's text.
     pub fn last_offset(&self, block: usize) -> Option<usize> {
         let last = self.function.blocks[block].instructions.last()?;
         Some(self.function.instructions[*last].span.start)
@@ -220,8 +220,8 @@ impl<'t> Body<'t> {
         Some((self.function.pointer(inst)?, bytes))
     }
 
-    /// Returns the key of a load or store that is neither volatile nor atomic, or of a call by name
-    /// that [`Body::is_reader`] accepts; `None` for other events.
+    /// Returns the key of a load or store that is neither volatile nor atomic, or of a call that
+    /// [`Body::is_reader`] accepts and whose callee is written `@f` or `%f`; else `None`.
     pub(super) fn key(&self, event: Event) -> Option<Key<'t>> {
         let inst = self.inst(event)?;
         if self.is_reader(event) {
@@ -298,9 +298,9 @@ impl<'t> Body<'t> {
         self.pointers.object(base) == Object::Local
     }
 
-    /// Returns whether an event may give a local variable new contents: the variable's lifetime
-    /// begins or ends, or its address is passed to a function that may write through it. A C++
-    /// function with a pointer or reference to `const` in its mangled name counts as reading only.
+    /// Returns whether an event begins or ends the lifetime of `variable` (a local variable), or
+    /// passes the variable's address to a function that may write it. Intrinsics, and C++ functions
+    /// with a pointer or reference to `const` in the mangled name, count as not writing.
     pub(super) fn renews(&self, event: Event, variable: Value) -> bool {
         let Some(at) = self.at(event) else { return false };
         let inst = &self.function.instructions[at];

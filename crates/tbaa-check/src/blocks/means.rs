@@ -63,7 +63,7 @@ impl Judge<'_> {
         blocker.cause == Cause::Covers && both.any(is_byte)
     }
 
-    /// Returns the parameters each of which, if `restrict`, separates a blocker from its load.
+    /// Returns each parameter on which `restrict` would separate a blocker from its load.
     pub fn separating(&self, body: &Body<'_>, blocker: &Blocker) -> Vec<Value> {
         let pointers = &body.pointers;
         let of = |event: Event| event.access().and_then(|access| body.pointer(access));

@@ -88,9 +88,9 @@ pub struct Vectorise {
 /// The reason why an event blocks an optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
-    /// The blocking access has no tag, or may change what a tagged call reads.
+    /// The blocking access has no tag; for [`Wanted::Vectorise`], one of the two accesses.
     NoTag,
-    /// The load has no tag.
+    /// The blocked access has no tag; for [`Wanted::Vectorise`], one of the two accesses.
     LoadNoTag,
     /// The load or the store is tagged `char` and accesses something wider. Clang tags members of
     /// unions like this.
@@ -195,8 +195,8 @@ pub struct Judged<'t> {
     pub loads: Vec<Blocked>,
 }
 
-/// The largest number of rounds in the search for loads. A round finds loads through pointers that
-/// earlier rounds found equal.
+/// The largest number of rounds in the search for loads. A later round also finds loads whose
+/// pointers an earlier round found to be equal.
 const ROUNDS: usize = 4;
 
 /// Analyses the functions of one module: finds their blocked loads and stores.
@@ -254,9 +254,9 @@ impl<'a> Judge<'a> {
         event.access().is_some_and(|access| self.instruction(access).opcode == Opcode::Store)
     }
 
-    /// Finds the loads that LLVM could optimise if nothing blocked them, even if nothing does, and
-    /// the stores of [`Judge::stores`]. The blockers of a load of a pointer also block, from the
-    /// next round on, the loads through the pointer.
+    /// Finds the loads that LLVM could optimise if nothing blocked them, and the stores of
+    /// [`Judge::stores`]. Loads without blockers are included. The blockers of a load of a pointer
+    /// also block, from the next round on, the loads through the pointer.
     fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         let Some(flow) = body.flow.take() else { return Vec::new() };
         // Keyed by the load's instruction index in the function.
@@ -353,7 +353,7 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        // Only the first of several stores to the same address in a loop is reported.
+        // Of several stores of one type to one address in a loop, the first is reported.
         let mut known = HashSet::new();
         added.retain(|(_, blocked)| {
             let Wanted::Sink(header) = blocked.wanted else { return false };
@@ -441,7 +441,7 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Adds `ends`, the events after which execution may not continue, to a load's blockers.
+    /// Adds `ends`, the events after which execution may not continue, to `blockers`.
     fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;
@@ -548,7 +548,6 @@ impl<'a> Judge<'a> {
             let cause = match event {
                 Event::Access(other) => match self.cause(body, load, other)? {
                     Cause::SamePlace if in_loop && is_equal(body, load, event) => Cause::Register,
-                    // The store writes back the loaded value.
                     _ if self.is_stored_back(body, load, other) => return None,
                     cause => cause,
                 },
@@ -631,7 +630,7 @@ impl<'a> Judge<'a> {
         (!apart).then_some(cause)
     }
 
-    /// Returns why the access `other` may block `load`, a load or store; `None` if it cannot.
+    /// Returns why the access `other` may block `load`; `None` if it cannot.
     fn cause(&self, body: &Body<'a>, load: Event, other: usize) -> Option<Cause> {
         let write = self.instruction(other);
         if write.atomic {
@@ -684,7 +683,6 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A function's body and its control flow.
 type In<'b, 'a> = (&'b Body<'a>, &'b Flow);
 
 fn value(body: &Body<'_>, load: Event) -> Option<Value> {

@@ -160,7 +160,7 @@ struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 
 impl Places {
     /// Finds the loads of the functions whose names are `wanted`. `written` holds the loads of the
-    /// module before LLVM optimised it; a name that it lacks is cut at `.pre`.
+    /// module before LLVM optimised it; a name that `written` lacks is cut at `.pre`.
     fn of(
         text: &[u8],
         wanted: &HashSet<&[u8]>,

@@ -32,7 +32,7 @@ pub struct LeftOut {
     pub code: Code,
     /// The number of findings that were left out.
     pub count: usize,
-    /// True if the search ended before the end of the input, so that there may be more.
+    /// True if the search ended early, so that there may be more findings.
     pub at_least: bool,
 }
 

@@ -7,7 +7,7 @@ use tbaa::wellformed::Level;
 /// Defines the lints, each with its level and its title.
 macro_rules! lints {
     ($($name:ident: $level:expr, $title:literal;)*) => {
-        /// A check for something that LLVM accepts although it is wrong or suspicious.
+        /// A check for something wrong or suspicious.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[non_exhaustive]

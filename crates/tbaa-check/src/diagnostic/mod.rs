@@ -137,11 +137,11 @@ pub struct Diagnostic {
     pub level: Level,
     /// The mistake, in one line.
     pub message: String,
-    /// The position of the mistake; `None` for a graph that was not read from a text.
+    /// The position of the mistake; `None` if the mistake has no position in a text.
     pub primary: Option<Label>,
     /// Other ranges that are involved.
     pub secondary: Vec<Label>,
-    /// The consequences, and LLVM's own message.
+    /// Remarks, such as the consequences and LLVM's own message.
     pub notes: Vec<String>,
     /// The remedy.
     pub help: Option<String>,
@@ -153,12 +153,11 @@ impl Diagnostic {
         Diagnostic { code, level, message, primary: None, secondary, notes, help: None }
     }
 
-    /// Adds a note about the consequence.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Adds a note about the consequence, and the remedy.
+    /// Adds a note, and sets the remedy.
     pub(crate) fn explain(&mut self, note: impl Into<String>, help: impl Into<String>) {
         self.note(note);
         self.advise(help);

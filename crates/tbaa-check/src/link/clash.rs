@@ -187,7 +187,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
         found.extend(clash_of.get(&ty).map(|&clash| (clash, ty)));
         let node = graph.ty(ty);
         let is_aggregate = node.kind() == TypeKind::Aggregate;
-        // An aggregate's parent in the old format would be its first field, which `descend` covers.
+        // An old-format aggregate has no parent: `parent` returns its first field's type.
         if !is_aggregate || node.format() == Format::New {
             work.extend(node.parent().map(|parent| (parent, Part::Above)));
         }

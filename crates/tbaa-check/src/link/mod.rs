@@ -6,13 +6,12 @@
 //! both, and answers `NoAlias` for accesses that may be to one object.
 //!
 //! [`Linked`] finds such clashes ([`Linked::clashes`]) and allows for them ([`LinkedOracle`]):
-//! accesses that go through different bodies of one name may alias. All other answers are those of
-//! the merged graph. For two tags of one module, the merged graph answers what the module's own
-//! graph answers. So linking may turn `NoAlias` into `MayAlias`, but never the reverse.
+//! accesses that go through different bodies of one name may alias, unless these are scalars of one
+//! module. All other answers are those of the merged graph. Linking may turn `NoAlias` into
+//! `MayAlias`, but never the reverse.
 //!
 //! - Unnamed roots and distinct nodes do not merge.
 //! - A type with an empty name counts as unnamed, and clashes with nothing.
-//! - Clashes are computed from the merged [`Summary`] and its graph, not from the modules.
 //!
 //! A build system can store and link a [`Summary`], whose documentation states the laws of linking.
 //!
@@ -91,8 +90,8 @@ impl Linked {
         Ok(Linked { summary, graph, ids, maps, clashes })
     }
 
-    /// Returns the merged graph. An oracle of this graph alone answers like LLVM after LLVM's own
-    /// link; [`Linked::oracle`] also allows for clashes.
+    /// Returns the merged graph. By rule `llvm`, an oracle of this graph alone answers like LLVM
+    /// after LLVM's own link; [`Linked::oracle`] also allows for clashes.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }

@@ -16,8 +16,8 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// The largest number of later accesses that an access is compared with. A type may have a million
-/// fields that overlap, each with its own tags.
+/// The largest number of accesses at higher offsets that an access is compared with. A type may
+/// have a million fields that overlap, each with its own tags.
 const COMPARED: usize = 64;
 
 /// The bytes `start..end` of a base type, which an instruction accesses.

@@ -62,14 +62,14 @@ impl Place {
 pub(super) struct Access {
     /// The access's index in the module's instructions.
     pub(super) index: usize,
-    /// True for a store or `atomicrmw`; false for a load or `cmpxchg`, which may store nothing.
+    /// True for a write; false for a read, and for `cmpxchg`, which may store nothing.
     pub(super) stores: bool,
     pub(super) place: Option<Place>,
     /// The mask of a masked access: it selects the elements that are accessed.
     pub(super) mask: Option<Value>,
 }
 
-/// An action of a function that reads memory, or may change it.
+/// An action that reads memory or may change memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// Memory may change in ways that tags do not describe: by the call with this index in the

@@ -8,7 +8,7 @@ use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::Type;
 
-/// The largest number of accesses stored for a member or struct. A hostile text may have thousands.
+/// The largest number of accesses kept for a member or struct. A hostile text may have thousands.
 const COMPARED: usize = 16;
 
 /// An access to a struct member: its tag, the type that it loads or stores, and the instruction.

@@ -1,4 +1,4 @@
-//! Reports code and metadata that LLVM accepts although it is wrong or suspicious.
+//! Reports wrong or suspicious code and metadata.
 //!
 //! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a code, and a
 //! section in `docs/lints.md` with an example that it reports and one that it does not. In doubt, a

@@ -23,8 +23,8 @@ const COMPARISONS: usize = 1 << 20;
 #[derive(Default)]
 pub(super) struct Reported {
     pub(super) tags: HashSet<(TagId, TagId)>,
-    /// Pairs of instructions. The events of a small function also appear in its callers, so a
-    /// search may find a pair again.
+    /// Pairs of instructions. Events of a callee may also appear in its callers, so a search may
+    /// find a pair again.
     instructions: HashSet<[usize; 2]>,
 }
 

@@ -6,8 +6,8 @@ use tbaa::parts::table::HashSet;
 use tbaa::{Format, TypeId};
 use tbaa_ir::Instruction;
 
-/// Compares the root of a function's first tag with the roots of its other tags. Reports each pair
-/// of roots at most once.
+/// Compares the root of a function's first tag with the roots of the function's other tags. Reports
+/// each pair of roots at most once.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
     let graph = subject.graph;

@@ -107,7 +107,7 @@ fn candidates(graph: &Graph) -> Vec<bool> {
         let (mut previous, mut end) = (None, 0);
         for field in node.fields() {
             users[field.ty.node().index()].push(ty);
-            // Fields of types without sizes share bytes if they begin at one offset.
+            // In the old format, fields that begin at one offset share bytes.
             if previous.replace(field.offset) == Some(field.offset) || field.offset < end {
                 work.push(ty);
             }
@@ -141,10 +141,10 @@ fn is_certain(why: &Explanation) -> bool {
     {
         return false;
     }
-    // True if the tag's base type is a struct that has the field, and the accessed bytes are known.
+    // True if the path goes on from the tag's base type to a field, and the bytes are known.
     let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
     match a.steps.iter().zip(&b.steps).find(|(a, b)| a.field != b.field) {
-        // The paths separate: at two members of a union, or where an access runs into a neighbour.
+        // The paths separate: at two members of a union, or where an access reaches the next field.
         Some((a_step, b_step)) => {
             a_step.offset == b_step.offset || names_field(a) && names_field(b)
         }

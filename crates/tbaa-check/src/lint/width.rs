@@ -36,8 +36,8 @@ pub(super) fn tagged<'a>(
 }
 
 /// Returns the size of a type in bytes, if known. A size-aware type states its size. For an
-/// old-format type under a root like clang's, the name decides: the size of C's type if it is the
-/// same on every target, or a pointer's size in the module's data layout.
+/// old-format type under a root like clang's, the name decides: `int`, for example, has 4 bytes. A
+/// pointer has its size in the module's data layout.
 pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
     let graph = subject.graph;
     let node = graph.ty(ty);

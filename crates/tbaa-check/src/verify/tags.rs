@@ -13,7 +13,6 @@ const SHOWN: usize = 6;
 /// The largest number of ancestors of a type that are examined.
 const STEPS: usize = 1000;
 
-/// The message for a broken rule.
 #[derive(Default)]
 struct Words {
     message: String,

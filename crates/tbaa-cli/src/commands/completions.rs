@@ -64,7 +64,7 @@ pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
     fits.take(OFFERED).map(candidate).collect()
 }
 
-/// Returns the values that may complete `current`, each with its meaning or an empty text.
+/// Returns the values that may complete `current`, each with a description or an empty text.
 fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     let (_, text) = read_file(file).ok()?;
     if file.extension().is_some_and(|extension| extension == "ron") {

@@ -103,7 +103,6 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Reads a module, a spec, or a summary.
 fn open(origin: Origin<'_>, globals: &mut Globals) -> Result<(Context, Summary)> {
     if origin.path.extension().is_none_or(|extension| extension != "json") {
         let input = Input::open(origin)?;

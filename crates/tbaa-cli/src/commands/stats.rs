@@ -157,8 +157,8 @@ fn types(graph: &Graph) -> [Row; 10] {
     ]
 }
 
-/// Uses only the edges for which `follow` is true. Returns the largest number of types on one path
-/// for which `counts` is true, or `None` if these edges form a cycle.
+/// Follows the edges for which `follow` is true. Returns the largest number of types on one path,
+/// counting the types for which `counts` is true; `None` if these edges form a cycle.
 fn longest(
     dag: &TypeDag,
     follow: impl Fn(EdgeReference<'_, Edge>) -> bool,

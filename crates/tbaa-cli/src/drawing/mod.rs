@@ -1,6 +1,6 @@
 //! Draws the bytes of an object and the accesses to them: lanes of spans under a ruler.
 //!
-//! [`lanes`] chooses the content, [`ruler`] the columns of bytes. [`text`] and [`svg`] draw them.
+//! [`lanes`] chooses the content, [`ruler`] the columns. [`text`] and [`svg`] write the drawing.
 
 mod lanes;
 mod ruler;

@@ -9,7 +9,7 @@ pub(super) const COLUMNS: usize = 12;
 
 /// The columns of a drawing.
 pub(super) struct Ruler {
-    /// The offsets at which columns begin, in ascending order; then, unless `open`, the last end.
+    /// The offsets at which columns begin, ascending; then, unless `open`, the end of the last one.
     points: Vec<u64>,
     /// For each column, true if it is a gap. A gap stands for neighbouring columns left out.
     gaps: Vec<bool>,

@@ -40,7 +40,6 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the position at which each column begins, and the end of the last one.
 fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
     let width = |column, bytes: Option<Option<u64>>| {
         // Each column has room for its offset and a space.

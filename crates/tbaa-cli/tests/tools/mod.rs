@@ -43,7 +43,6 @@ pub(crate) fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the command `tbaa` with arguments.
 pub(crate) fn tbaa(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
     command.args(args);

@@ -88,7 +88,7 @@ impl Inline for Body {
     }
 }
 
-/// After inlining, a load without a region reads a store in a region. Before, the call was a fence.
+/// After inlining, a load without a region sees a store in a region. Before, the call was a fence.
 #[test]
 fn sequence_points_come_behind_inlining() {
     let (session, [field, _]) = pair();

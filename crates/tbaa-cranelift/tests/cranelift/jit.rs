@@ -124,7 +124,6 @@ pub(crate) fn run<const N: usize>(
     results
 }
 
-/// Returns the number of loads that Cranelift leaves in a function.
 pub(crate) fn loads_left(func: &Function) -> usize {
     let mut context = Context::for_function(func.clone());
     context.optimize(&*isa(true), &mut ControlPlane::default()).unwrap();
@@ -148,7 +147,6 @@ pub(crate) fn rules(session: &Session, func: &Function, tags: &Tags) -> Vec<Rule
     check(session.oracle(), func, tags).into_iter().map(|finding| finding.rule).collect()
 }
 
-/// Runs a function, compiled with optimisation.
 pub(crate) fn result(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
     run(true, [func.clone()], memory)[0]
 }

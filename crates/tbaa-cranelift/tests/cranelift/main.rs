@@ -1,4 +1,4 @@
-//! Tests of functions with alias regions, which are built, checked and run.
+//! Tests that build, check and run functions with alias regions.
 
 #![allow(missing_docs)]
 

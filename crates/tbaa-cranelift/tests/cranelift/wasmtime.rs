@@ -50,8 +50,8 @@ fn runtime() -> Runtime {
     Runtime { session, bump, end, kind }
 }
 
-/// Allocates an object of 8 bytes, writes its kind, and returns its offset in the memory, which is
-/// the collector's data, followed by the heap.
+/// Allocates an object of 8 bytes, writes its kind, and returns its offset in the memory. The
+/// memory has the collector's data, and then the heap.
 fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) -> Value {
     match given {
         Given::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),

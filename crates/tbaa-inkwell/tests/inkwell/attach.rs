@@ -324,7 +324,7 @@ fn reloads(jit: Option<Jit>) -> usize {
     code.loads()
 }
 
-/// The paths of the base pointer, which each operation loads, and of the two values that it stores.
+/// The paths of the base pointer (loaded by each operation) and of the two stored values.
 const PATHS: [&str; 3] = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
 
 fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {

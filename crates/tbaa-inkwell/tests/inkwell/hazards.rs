@@ -1,5 +1,5 @@
 //! Small programs that LLVM 22 miscompiles, or crashes on, if tags are attached unchanged. LLVM
-//! compiles them correctly with *lowered* tags, or with alias scopes.
+//! compiles them correctly with *lowered* tags, which `tbaa_lower` computes, or with alias scopes.
 
 use std::process::Command;
 

@@ -146,7 +146,6 @@ impl<'ctx> Code<'ctx> {
         value.into_int_value()
     }
 
-    /// Builds a `ret` of the difference of two values.
     pub fn subtract(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) {
         self.end(self.builder.build_int_sub(a, b, "").unwrap().into());
     }

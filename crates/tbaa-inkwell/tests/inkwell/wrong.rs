@@ -1,6 +1,5 @@
-//! Mistakes that careful users make. Each program misbehaves if wrong metadata is attached by
-//! force. Without force, the result is right, or an error says what to do. Programs run both
-//! unoptimised and after `-O2`.
+//! Mistakes that careful users make. Programs run both unoptimised and after `-O2`. With wrong
+//! metadata, which most tests must attach by force, the two results differ.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Finds where instructions and blocks begin, and marks the instructions that the module lists.
-    /// Another line continues the previous instruction of its block, unless [`is_aside`].
+    /// A line that begins neither continues the block's previous instruction, unless [`is_aside`].
     fn lines(&mut self, span: Range<usize>, listed: impl Iterator<Item = (usize, (usize, bool))>) {
         let text = self.function.text;
         let mut listed = listed.peekable();
@@ -642,7 +642,6 @@ struct Operands {
     end: usize,
 }
 
-/// Skips white space and the words in [`FLAGS`].
 fn flags(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
         lexer.skip_space().ok()?;

@@ -319,7 +319,6 @@ pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
     }
 }
 
-/// Skips a value of any type.
 pub(super) fn pass_value(lexer: &mut Lexer<'_>) -> Option<()> {
     match lexer.peek()? {
         b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,

@@ -8,9 +8,9 @@ use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, 
 use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{BuildError, Graph, TagId};
 
-/// A record with this many members or more, including nested ones, is not compared.
+/// A record with more members than this, including nested ones, is not compared.
 const MEMBERS: usize = 1 << 12;
-/// A record that contains records nested deeper than this is not compared.
+/// A record whose nesting depth, counting the record itself, exceeds this is not compared.
 const DEPTH: usize = 64;
 
 /// C code with accesses to the members of records, for clang to compile.
@@ -255,7 +255,7 @@ impl<'d> Walk<'d> {
         }
     }
 
-    /// Adds at most one access through a pointer, because the pointee may have attributes.
+    /// Adds at most one access through a pointer, to find attributes of the pointee.
     fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
         match self.types.kind(to) {
             DeclKind::Record(_) => {

@@ -99,8 +99,8 @@ struct Line<'t> {
 }
 
 impl<'t> ClangRecords<'t> {
-    /// Reads clang's dump. It skips lines that belong to no record. If a name occurs twice, it uses
-    /// the first record.
+    /// Reads clang's dump. Skips lines that belong to no record. If a name occurs twice, uses the
+    /// first record.
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
         let mut open: Option<(Key<'_>, Dumped<'_>)> = None;
@@ -190,7 +190,7 @@ impl<'t> ClangRecords<'t> {
         }
     }
 
-    /// Returns the names of the enums among the members. Declare them first: the dump does not
+    /// Returns the names of the enums in the members' types. Declare them first: the dump does not
     /// state their integer types.
     pub fn enums(&self) -> impl Iterator<Item = &'t str> + use<'t> {
         let members = self.records.values().flat_map(|record| &record.members);

@@ -111,8 +111,8 @@ impl TypeClasses {
     }
 
     /// Returns the number of a type's class, which is less than [`TypeClasses::count`]. Classes are
-    /// numbered in the order of their first types. Panics if `ty` is from a context that was not
-    /// compared, or was made after the comparison.
+    /// numbered in the order of their first types. `ty` must not be newer than the comparison.
+    /// Panics if `ty` is from a context that was not compared.
     pub fn class_of(&self, ty: Type) -> usize {
         let base = self.bases.get(&ty.stamp);
         let index = base.map(|base| base + ty.index());

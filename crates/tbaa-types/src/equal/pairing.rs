@@ -19,7 +19,7 @@ const PREFIX: usize = 64;
 /// All traversals together may visit this many pairs or nodes for each node and edge of the graph.
 const STEPS: usize = 64;
 
-/// Returns the class of each node, and whether all equal nodes are in one class.
+/// Returns the class of each node, and true if equal nodes are surely in the same class.
 pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let (prefixes, whole) = prefixes(automaton);
     let colours = refine(automaton, prefixes);

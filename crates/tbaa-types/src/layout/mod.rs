@@ -119,7 +119,7 @@ pub struct DataLayout {
     pointers: Vec<PointerSpec>,
     /// The least ABI alignment of a struct that is not packed, in bytes.
     pub aggregate_abi: u64,
-    /// The least preferred alignment of a struct, in bytes.
+    /// The lower bound of a struct's preferred alignment, in bytes.
     pub aggregate_preferred: u64,
 }
 

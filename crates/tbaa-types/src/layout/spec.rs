@@ -89,7 +89,6 @@ fn width_and_alignments(rest: &str) -> Option<(&str, &str, Option<&str>)> {
     preferred.is_none_or(|preferred| !preferred.contains(':')).then_some((bits, abi, preferred))
 }
 
-/// Reads the ABI and preferred alignments of a specification.
 fn alignments(abi: &str, preferred: Option<&str>, zero: bool) -> Parsed<(u64, u64)> {
     let abi = alignment(abi, zero)?;
     let preferred = preferred.map_or(Ok(abi), |text| alignment(text, false))?;

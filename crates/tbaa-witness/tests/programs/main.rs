@@ -534,7 +534,7 @@ fn a_stack_without_limit_is_given_one() {
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
 
-/// A loader can resolve all symbols that instrumented modules use from the library's table alone.
+/// The library's table contains all symbols that instrumented modules use.
 #[test]
 fn the_table_has_all_names_that_modules_use() {
     let Some(_) = Llvm::get() else { return };

@@ -15,7 +15,6 @@ use crate::report::{Context, Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::installed;
 
-/// A program that is built again and again.
 pub(super) struct Build {
     modules: Vec<Step>,
     links: Vec<Link>,

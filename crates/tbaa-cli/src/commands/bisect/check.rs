@@ -16,7 +16,6 @@ use crate::input::Input;
 use crate::output::counted;
 use crate::report::{Context, Result, bail};
 
-/// The verdict of the run-time checks.
 pub(super) enum Verdict {
     /// There is no result. The text is the reason; `None` if the search cannot build with checks.
     NotChecked(Option<String>),
@@ -27,12 +26,11 @@ pub(super) enum Verdict {
     Clean(Seen),
 }
 
-/// The observations of the checks.
 #[derive(Default)]
 pub(super) struct Seen {
     /// A read of what was written as another type, or a write to constant memory.
     pub(super) contradictions: Vec<Kind>,
-    /// A write, in one function, over what was written as another type.
+    /// A write over what was written as another type.
     warnings: Vec<Kind>,
     /// Descriptions of what was not checked.
     left_out: Vec<String>,

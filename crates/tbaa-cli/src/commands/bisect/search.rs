@@ -1,4 +1,4 @@
-//! Searches for a smallest set of accesses whose tags show a fault.
+//! Searches for a minimal set of accesses whose tags show a fault.
 //!
 //! Accesses with the same tag are adjacent. Assume that a fault that shows with some tags also
 //! shows with more. Then binary search finds the shortest prefix of the candidates that shows the

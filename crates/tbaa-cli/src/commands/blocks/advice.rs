@@ -267,7 +267,7 @@ fn source_name(callee: &[u8]) -> String {
         depth += i32::from(c == ')') - i32::from(c == '(');
         c == '(' && depth == 0
     };
-    // The last parentheses: earlier ones belong to `(anonymous namespace)` or `operator()`.
+    // Only the last parentheses are cut: others belong to `(anonymous namespace)`, `operator()`.
     if let Some((at, _)) = name.char_indices().rev().find(opens)
         && callee.starts_with(b"_Z")
     {

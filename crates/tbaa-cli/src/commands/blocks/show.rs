@@ -49,20 +49,19 @@ pub(crate) struct Row {
     pub(super) function: String,
     pub(super) load: ShownEvent,
     pub(super) could: Could,
-    /// The accesses whose value the load could reuse, one on each path.
+    /// The accesses whose value the load could reuse.
     of: Vec<ShownEvent>,
     /// The label of the header block of the loop that the optimisation concerns, if any.
     header: Option<String>,
     /// The line of the source at which the loop begins.
     #[serde(rename = "loop")]
     pub(super) around: Option<String>,
-    /// The number of loops around the load.
     depth: usize,
     /// How often the load ran, if a profile counts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heat: Option<Heat>,
     pub(super) blockers: Vec<BlockerRow>,
-    /// LLVM's result if the blockers access other memory; `None` if LLVM was not asked.
+    /// LLVM's result; `None` if there is none.
     outcome: Option<Proved>,
     /// For a loop: its state in LLVM's output for the unmodified module, and LLVM's remark.
     #[serde(skip)]
@@ -102,7 +101,7 @@ pub(super) enum Could {
 /// LLVM's result for a load or a loop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proved {
-    /// LLVM removes or moves the load in the unmodified module.
+    /// LLVM removes or hoists the load in the unmodified module.
     Anyhow,
     /// LLVM's result for the load if the blockers access other memory.
     Load(Outcome),
@@ -347,7 +346,7 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// Returns a text that says where an access's pointer comes from: the loads, and their origin.
+    /// Returns where an access's pointer comes from, through at most [`OBJECT_DEPTH`] loads.
     fn object(&self, function: &Judged<'_>, load: Event) -> String {
         let mut path = String::new();
         let body = &function.body;

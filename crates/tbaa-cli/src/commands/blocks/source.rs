@@ -19,7 +19,7 @@ const AROUND: u32 = 1;
 /// The largest number of blockers that a note names. The others are counted.
 const SHOWN: usize = 4;
 
-/// A source line, with the number of blocked loads and loops on it, and the number of blockers.
+/// A source line. `reloads` counts the blocked loads and loops on it, `blocks` the blockers on it.
 #[derive(Serialize)]
 pub(crate) struct SourceLine {
     file: String,

@@ -165,9 +165,9 @@ impl Line {
         first.or_else(|| self.flags().find_map(patchable))
     }
 
-    /// Returns whether the last flag that selects a target, if any, selects a supported one.
+    /// Returns false if the last `-target` or the last width (`-m32`) selects no supported target.
     pub(super) fn is_supported_target(&self) -> bool {
-        // The width is a choice of its own: `-m32` also changes a target that comes later.
+        // A width such as `-m32` also changes a target that comes later on the command line.
         let width = self.flags().rev().find_map(|flag| match flag[0].to_str()? {
             "-m32" | "-mx32" | "-m16" => Some(false),
             "-m64" => Some(true),

@@ -96,7 +96,7 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
     }
 }
 
-/// Returns why an input is compiled without checks; `None` for an input such as an object.
+/// Returns why an input is compiled without checks; `None` for others, such as object files.
 fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
     let extension = Path::new(path).extension().and_then(OsStr::to_str)?;
     match extension {
@@ -165,7 +165,7 @@ impl Driver<'_> {
     }
 }
 
-/// Runs clang with this program's standard output and error, and returns its exit status.
+/// Runs clang with this program's standard output and error, and returns clang's exit status.
 fn finish(command: &mut Command) -> Result<Status> {
     let status = command.status().map_err(|error| {
         let name = command.get_program().display();
@@ -229,7 +229,7 @@ impl Job<'_> {
         })
     }
 
-    /// Returns the original command line with only the words that `is_kept` accepts, and `-o`.
+    /// Returns the words of the command line that `is_kept` accepts, and `-o` if it was given.
     fn plain(&self, is_kept: impl Fn(&Word) -> bool) -> Vec<OsString> {
         let kept = self.line.words.iter().filter(|word| is_kept(word));
         kept.flat_map(plain).chain(self.output()).collect()

@@ -18,7 +18,7 @@ pub(crate) struct Recording {
 /// A compilation or link, run in `folder`, which wrote `output`.
 #[derive(Clone, Serialize, Deserialize, Debug)]
 pub(crate) struct Step {
-    /// The module of a compilation: `arguments` name neither it nor the output. `None` for a link.
+    /// `None` for a link. For a compilation, `arguments` name neither the module nor the output.
     pub(crate) module: Option<PathBuf>,
     pub(crate) program: String,
     pub(crate) arguments: Vec<String>,

@@ -20,7 +20,7 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     }
     if !line.has("-static") && !line.has("-static-pie") {
         let library = find("libtbaa_witness.so")?;
-        // The loader looks for the library in the program's folder first, so both can be moved.
+        // The loader looks in the program's folder first, so program and library can move together.
         let mut place = OsString::from("-Wl,-rpath,$ORIGIN,-rpath,");
         place.push(std::path::absolute(&library)?.parent().unwrap_or(Path::new("/")));
         return Ok(vec![
@@ -43,8 +43,8 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
         }
         bail!("{} cannot make the library for -static", command.get_program().display())
     };
-    // A static program has the C library's `malloc`, so make the runtime's functions of such names
-    // local. Instrumented code reports its allocations itself.
+    // A static program has the C library's functions, such as `malloc`. So make the runtime's
+    // functions with these names local. Instrumented code reports its allocations itself.
     let [archive, whole, own] = ["witness.a", "whole.o", "witness.o"].map(|name| folder.file(name));
     let mut command = Command::new(&tool);
     command.args(interposed().map(|name| format!("--localize-symbol={name}")));

@@ -113,8 +113,8 @@ fn ask_more(
     Ok(Asked { target, name, enums, unions })
 }
 
-/// Compiles accesses to members of `types`. Returns the records to which clang gives other tags
-/// than `types` does, and the records that clang rejects, with reasons.
+/// Compiles accesses to the members of records. Returns the records for whose members clang and
+/// `types` give different tags, and the records that clang rejects, with reasons.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>> {
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
@@ -205,7 +205,6 @@ fn rejected(args: &Declare, output: &Output) -> Failure {
     Failure::unusable(format!("{} rejects the input: {said}", clang(args).display()))
 }
 
-/// Returns the values of the array `tbaa_sizes` in a module's text.
 fn sizes_in(module: &str) -> Vec<u64> {
     let line = module.lines().find(|line| line.starts_with("@tbaa_sizes"));
     let list = line.and_then(|line| Some(line.split_once("] [")?.1.split_once(']')?.0));

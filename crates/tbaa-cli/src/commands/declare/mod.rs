@@ -169,7 +169,7 @@ fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>> {
     names.iter().map(find).collect()
 }
 
-/// Prints the members of a record, and those of its unnamed members.
+/// Prints the members of a record, and the members of unnamed records inside it.
 fn layout(
     types: &Declarations,
     record: DeclId,

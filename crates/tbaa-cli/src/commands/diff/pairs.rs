@@ -45,7 +45,7 @@ pub(super) struct Changes {
     pub(super) function: String,
     pub(super) lost: Count,
     pub(super) gained: Count,
-    /// The pairs that differ, with one entry for each combination of tags; most pairs first.
+    /// Pairs with different answers: an entry for each combination of tags. The largest is first.
     pub(super) pairs: Vec<Pair>,
 }
 
@@ -162,7 +162,6 @@ fn changes(
 
 type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
 
-/// Groups the matched accesses by their tag in A and their tag in B.
 fn kinds(matched: &[Matched<'_>]) -> IndexMap<TagPair, SameTags> {
     let mut kinds: IndexMap<TagPair, SameTags> = IndexMap::new();
     for (index, (a, b)) in matched.iter().enumerate() {

@@ -18,7 +18,7 @@ pub(super) struct Tags {
     /// The number of distinct tags in each build.
     pub(super) in_a: usize,
     pub(super) in_b: usize,
-    /// The number of tags of A that have an equal tag in B.
+    /// The number of tags of A that match a tag of B.
     pub(super) alike: usize,
     pub(super) only_a: Vec<Used>,
     pub(super) only_b: Vec<Used>,

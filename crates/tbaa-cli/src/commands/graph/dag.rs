@@ -61,7 +61,7 @@ pub(super) struct DrawnType {
     pub(super) marks: Bits,
 }
 
-/// A field, a type in a box of several, or the number of fields that are not shown.
+/// A field, a type in a box of several types, or the number of fields that are not shown.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) offset: Option<u64>,
@@ -153,7 +153,7 @@ fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     if all.len() < GROUP { Vec::new() } else { all }
 }
 
-/// Returns the types within `depth` steps of `centre` along fields, and all their ancestors.
+/// Returns types at most `depth` steps from `centre` along fields, and the ancestors of these.
 pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
     let dag = graph.type_dag();
     let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);

@@ -27,7 +27,7 @@ const SWEEPS: usize = 6;
 pub(super) struct Size {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// True if the box must be left of all boxes for which this is false.
+    /// True if the box must be left of the boxes for which this is false, or in a higher band.
     pub(super) left: bool,
 }
 
@@ -72,8 +72,8 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)], most: usize) -> L
     place(&layers, sizes, &near, most)
 }
 
-/// Returns the length of the longest path from each node, but at least its value in `least`. In a
-/// cycle, edges to nodes without a length yet are ignored.
+/// Returns the smallest length for each node that is at least the node's value in `least` and more
+/// than the length of each successor. In a cycle, edges to nodes without a length yet are ignored.
 fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
     let mut length: Vec<Option<usize>> = vec![None; least.len()];
     // The order is reverse topological: successors come first.
@@ -112,7 +112,7 @@ fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
 }
 
 /// Places the layers, the last one leftmost, in bands. A band is at most `most` wide, or is one
-/// column. Boxes without `left` start a new band, unless `most` is `usize::MAX`.
+/// column. The first column without `left` starts a new band, unless `most` is `usize::MAX`.
 fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>], most: usize) -> Layout {
     let area: usize =
         sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();

@@ -21,7 +21,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Marks the types and fields of a tag: under rule `llvm` those that LLVM visits, otherwise
-    /// those on all paths to the access type, and the ancestors of the access type.
+    /// those on the paths to the access type, and the ancestors of the access type.
     pub(super) fn of_tag(graph: &Graph, rule: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
         marks.add_tag(graph, rule, tag, A);

@@ -1,4 +1,4 @@
-//! `tbaa lower`: replaces tags by others that stock LLVM gets right.
+//! `tbaa lower`: makes new tags, for which LLVM answers MayAlias wherever the chosen rule does.
 
 mod certificate;
 mod rewrite;
@@ -141,7 +141,7 @@ fn lower_module(args: &Lower, input: &Input, module: &Module<'_>, out: &mut dyn 
     }
 }
 
-/// Returns `asked`, or else the spec's rule, with `union` in place of `llvm`.
+/// Returns `asked`, or else `union` for a spec with rule `llvm`, or else the spec's rule.
 pub(super) fn rules_of_spec(spec: &Spec, asked: Option<AliasRule>) -> AliasRule {
     asked.unwrap_or(match spec.rules {
         AliasRule::Llvm => AliasRule::Union,

@@ -87,7 +87,7 @@ impl<'t> Definitions<'t> {
         Ok(())
     }
 
-    /// Defines a scope for each class, and the relation of classes. Returns the scopes' numbers.
+    /// Defines scopes for access classes, and the rows of [`AccessClasses`]. Returns scope numbers.
     fn classes(&mut self, classes: &AccessClasses) -> Result<Vec<u32>, TextError> {
         let name = classes.domain();
         let domain = self.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
@@ -135,7 +135,7 @@ impl<'t> Definitions<'t> {
     }
 }
 
-/// Returns the operands of the metadata nodes that have only nodes as operands, by reference.
+/// Maps the reference (`!8`) of each metadata node to its operands, if these are all nodes.
 fn lists(text: &[u8]) -> HashMap<&str, &str> {
     let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
     let list = |line| {

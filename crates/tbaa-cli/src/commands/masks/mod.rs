@@ -148,7 +148,7 @@ fn identifier(name: &str) -> String {
     if id.starts_with(|c: char| c.is_ascii_alphabetic()) { id } else { format!("ACCESS_{id}") }
 }
 
-/// Returns an identifier for each name. If several would be equal, each ends in a hash of its name.
+/// Returns an identifier for each name. If several would be equal, each has a hash of its name.
 fn identifiers(names: &[String]) -> Vec<String> {
     let plain: Vec<String> = names.iter().map(|name| identifier(name)).collect();
     let mut uses = HashMap::new();

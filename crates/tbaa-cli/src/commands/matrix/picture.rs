@@ -112,7 +112,6 @@ impl Picture {
         writeln!(out, "</svg>")
     }
 
-    /// Returns the side of a cell, in pixels.
     fn cell_size(&self) -> usize {
         match self.cells() {
             0..=64 => 14,

@@ -30,7 +30,7 @@ pub(super) struct Answers {
     /// The number of pairs of different tags for which each rule answers MayAlias.
     may_alias: [u64; 3],
     pairs: u64,
-    /// The number of pairs on which the rules differ. `differing` has the first of them.
+    /// The number of pairs on which the rules differ. `differing` lists the first ones.
     differ: u64,
     differing: Vec<(usize, usize)>,
 }
@@ -160,7 +160,7 @@ impl Reasons<'_> {
             bytes: [bytes(&found.a), bytes(&found.b)],
             apart: found.apart.as_ref().map(ToString::to_string),
         };
-        // Two rules usually compare the same paths: store these once.
+        // Several rules may compare the same paths: store these once.
         let same = |other: &Compared| {
             other.from_b == from_b
                 && (&other.steps, &other.bytes) == (&compared.steps, &compared.bytes)

@@ -42,7 +42,7 @@ const PICTURE: usize = 30_000;
 #[derive(Serialize)]
 pub(super) struct Data<'f> {
     file: String,
-    /// Figures for the top of the page, in order.
+    /// Figures for the top of the page.
     summary: Vec<(&'static str, String)>,
     /// What the page shows only in part, such as `types: 4000 of 5000`.
     left_out: Vec<String>,
@@ -65,7 +65,7 @@ struct Type {
     /// The index of the parent, if it is on the page; `None` for aggregates and roots.
     parent: Option<usize>,
     fields: Vec<FieldRow>,
-    /// An SVG picture of the type's neighbours, if it is one of the structs with the most accesses.
+    /// An SVG picture of the type's neighbours, if [`pictures`] drew one.
     picture: Option<String>,
 }
 

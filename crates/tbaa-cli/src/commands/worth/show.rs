@@ -31,18 +31,17 @@ pub(super) struct Findings {
     seconds: Seconds,
 }
 
-/// Except in `pairs_apart`, a tag of immutable memory alone also counts as a NoAlias pair.
 #[derive(Serialize)]
 struct Questions {
     /// The number of queries that reached TBAA because no other analysis had an answer.
     asked: u64,
     /// The number of queries in `asked` with the answer NoAlias or, for one tag, immutable memory.
     decided: u64,
-    /// The number of different answers in `decided`. Each is for a function and a pair.
+    /// The number of different answers in `decided`. Each is for a function and one or two tags.
     answers: usize,
     /// The number of answers that change the code.
     worth: usize,
-    /// The number of NoAlias pairs of the module's tags. LLVM never asks about some of them.
+    /// The number of NoAlias pairs of the module's tags.
     pairs_apart: u64,
     /// The number of NoAlias pairs that LLVM asks about if TBAA comes before other analyses.
     pairs_asked: usize,
@@ -56,7 +55,7 @@ struct Questions {
 struct Totals {
     functions: usize,
     functions_that_differ: usize,
-    /// Spearman's rank correlation of a function's number of answers and extra loads without TBAA.
+    /// Spearman's rank correlation, over functions, of answers and of extra loads without TBAA.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers_and_loads: Option<f64>,
     loads: i64,
