@@ -208,7 +208,9 @@ impl<'t> Body<'t> {
             let digits = text.rsplit_once(", align ")?.1.split(|c: char| !c.is_ascii_digit());
             digits.into_iter().next()?.parse::<u64>().ok()
         });
-        align.zip(self.place(access)).is_some_and(|(align, (_, bytes))| bytes.is_some_and(|bytes| align >= bytes))
+        align
+            .zip(self.place(access))
+            .is_some_and(|(align, (_, bytes))| bytes.is_some_and(|bytes| align >= bytes))
     }
 
     /// Returns an access's pointer, and the number of bytes if it is known.
