@@ -81,7 +81,9 @@ fn no_cycle_and_no_end_of_the_text_keeps_a_name_from_being_found() {
         !40 = distinct !DICompositeType(tag: DW_TAG_structure_type, name: \"V\", size: 32, elements: !41)\n\
         !41 = !{!42}\n\
         !42 = !DIDerivedType(tag: DW_TAG_member, name: \"v\", scope: !40, baseType: !43, size: 32)\n";
-    for base in ["!43 = !DIDerivedType(tag: DW_TAG_typedef, baseType: !43)\n", "!43 = !{}\n", ""] {
+    let array = "!43 = !DICompositeType(tag: DW_TAG_array_type, baseType: !43, size: 32)\n";
+    let typedef = "!43 = !DIDerivedType(tag: DW_TAG_typedef, baseType: !43)\n";
+    for base in [array, typedef, "!43 = !{}\n", ""] {
         assert_eq!(meanings(&[1], &format!("{cycle}{base}")), ["V+0 (int)"]);
     }
     let itself = cycle.replace("baseType: !43", "baseType: !40");

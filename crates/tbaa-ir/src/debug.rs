@@ -349,22 +349,24 @@ impl<'t> DebugInfo<'t> {
     /// Follows typedefs, qualifiers and arrays to the type that is none of these. Reduces `bits` to
     /// the offset in one array element.
     fn strip(&self, mut number: u32, bits: &mut u64) -> Option<DebugNode<'t>> {
+        let mut is_array = false;
         for _ in 0..DEPTH {
             let node = self.node(number)?;
-            number = match node.tag() {
+            match node.tag() {
                 b"DW_TAG_typedef"
                 | b"DW_TAG_const_type"
                 | b"DW_TAG_volatile_type"
                 | b"DW_TAG_restrict_type"
-                | b"DW_TAG_atomic_type" => node.link(b"baseType")?,
-                b"DW_TAG_array_type" => {
-                    let element = node.link(b"baseType")?;
-                    let size = self.strip(element, &mut 0).map_or(0, DebugNode::size);
-                    *bits = bits.checked_rem(size).unwrap_or(*bits);
-                    element
+                | b"DW_TAG_atomic_type" => {}
+                b"DW_TAG_array_type" => is_array = true,
+                _ => {
+                    if is_array {
+                        *bits = bits.checked_rem(node.size()).unwrap_or(*bits);
+                    }
+                    return Some(node);
                 }
-                _ => return Some(node),
-            };
+            }
+            number = node.link(b"baseType")?;
         }
         None
     }
