@@ -33,13 +33,11 @@ pub(crate) const UNBOUNDED: u128 = 1 << 80;
 pub enum Size {
     /// The number of bytes is known only when the program runs.
     Unknown,
-    /// A known number of bytes. An oracle treats `Bytes(0)` and `Bytes(u64::MAX)` like an unknown
-    /// size.
+    /// A number of bytes. An oracle treats `Bytes(0)` and `Bytes(u64::MAX)` as an unknown size.
     Bytes(u64),
 }
 
 impl Size {
-    /// The largest known size.
     #[cfg(feature = "declare")]
     pub(crate) const MOST: Size = Size::Bytes(u64::MAX - 1);
 
@@ -51,8 +49,7 @@ impl Size {
         }
     }
 
-    /// Returns the number of bytes, if it is known. `Bytes(0)` and `Bytes(u64::MAX)` count as
-    /// unknown.
+    /// Returns the number of bytes if known. `Bytes(0)` and `Bytes(u64::MAX)` count as unknown.
     pub(crate) fn known(self) -> Option<u64> {
         self.bytes().filter(|&bytes| bytes != 0 && bytes != u64::MAX)
     }

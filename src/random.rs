@@ -4,7 +4,6 @@
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
-    /// Returns a random number less than `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -127,17 +127,14 @@ impl Session {
         self.update(|types, graph| types.copy(graph, ty))
     }
 
-    /// Changes the types and the graph, and then updates the oracle.
-    ///
-    /// [`Oracle::update`] documents how long this takes.
+    /// Changes the types and the graph, and then updates the oracle. [`Oracle::update`] documents
+    /// how long this takes.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
         let Session { tagged, oracle } = self;
         oracle.update(|graph| change(tagged, graph))
     }
 
-    /// Returns whether two accesses may touch a common byte.
-    ///
-    /// As [`Oracle::alias`].
+    /// Returns whether two accesses may touch a common byte, as [`Oracle::alias`] does.
     #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         self.oracle.alias(a, b)
@@ -149,9 +146,7 @@ impl Session {
         self.oracle.may_alias(a, b)
     }
 
-    /// Returns the dependences that may exist between two accesses.
-    ///
-    /// As [`Oracle::may_conflict`].
+    /// Returns the possible dependences between two accesses, as [`Oracle::may_conflict`] does.
     pub fn may_conflict(
         &self,
         first: impl Into<Access>,

@@ -1,5 +1,4 @@
-//! Hash tables with hashbrown's hasher. It is faster than std's on short keys and, like std's, is
-//! seeded at random.
+//! Hash tables with hashbrown's hasher, faster than std's on short keys and also seeded at random.
 
 pub use hashbrown::DefaultHashBuilder;
 pub use hashbrown::hash_map::Entry;

@@ -19,7 +19,6 @@ impl TypeSet {
         }
     }
 
-    /// Returns the positions of the bits that are set.
     pub(crate) fn ones(self) -> impl Iterator<Item = usize> {
         ones(self.0)
     }

@@ -39,7 +39,6 @@ pub(crate) fn cost(
     Cost { graph: only_graph, oracle, llvm }
 }
 
-/// Adds a struct type and the tag of its second field, and returns the tag.
 fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     let scalar = graph.types().find(|&ty| graph.ty(ty).kind() == TypeKind::Scalar);
     let scalar = scalar.expect("a scalar");
@@ -49,8 +48,7 @@ fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
     b.struct_tag(ty, scalar, 8).expect("a tag")
 }
 
-/// Repeats `step` until `budget` has passed, at least 5 and at most 20,000 times. Returns the
-/// median of the times that `step` returned, in nanoseconds.
+/// Calls `step` 5 to 20,000 times, until `budget` has passed. Returns its median in nanoseconds.
 fn repeat(budget: Duration, mut step: impl FnMut(usize) -> Duration) -> f64 {
     let start = Instant::now();
     let mut times = Vec::new();

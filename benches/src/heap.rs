@@ -57,8 +57,7 @@ pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     ((held() - before) as f64, result)
 }
 
-/// Runs `work`. Returns the peak of this thread's heap during the run, in bytes above its size at
-/// the start, and the result.
+/// Runs `work`. Returns the peak of this thread's heap, in bytes above the start, and the result.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     PEAK.set(before);

@@ -70,7 +70,6 @@ impl Llvm {
     }
 }
 
-/// A module that LLVM has read.
 pub(crate) struct LlvmModule<'l> {
     llvm: &'l Llvm,
     module: *mut Opaque,
@@ -79,7 +78,6 @@ pub(crate) struct LlvmModule<'l> {
 }
 
 impl LlvmModule<'_> {
-    /// Returns how many tags the module has.
     pub(crate) fn tags(&mut self) -> usize {
         let count = || call!(self.llvm, tags(self.module => *mut Opaque) -> usize);
         *self.tags.get_or_insert_with(count)
@@ -132,8 +130,7 @@ impl LlvmModule<'_> {
         call!(self.llvm, print(self.module => *mut Opaque) -> usize)
     }
 
-    /// Adds a struct type with `fields` fields and a tag of its second field. The type is a new one
-    /// for each `number`.
+    /// Adds a struct type of `fields` fields, new for each `number`, and a tag of its second field.
     pub(crate) fn grow(&mut self, number: usize, fields: usize) {
         assert!(fields >= 2, "a tag of the second field");
         self.tags = None;
@@ -147,8 +144,7 @@ impl Drop for LlvmModule<'_> {
     }
 }
 
-/// Returns the library's file, whose name has a hash of the source and of LLVM's version. Compiles
-/// the file if it is missing.
+/// Returns the library's file, named by a hash of source and LLVM version. Compiles a missing file.
 fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     (SOURCE, version).hash(&mut hasher);

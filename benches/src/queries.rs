@@ -37,20 +37,17 @@ fn compare_records(records: &[[u32; 4]], pairs: &[[u32; 2]]) -> usize {
     pairs.iter().map(meet).sum()
 }
 
-/// Returns the number of pairs that have a most generic tag.
 fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// The bounds on the number of queries in a window of a full run. A window is a series of queries
-/// that is timed as a whole. The number starts at the lower bound. It doubles until a window takes
-/// about [`WINDOW_TIME`] or has the upper bound.
+/// The bounds, in a full run, on the queries in a window (a series of queries timed as a whole).
+/// Their number doubles from the lower bound until a window takes about [`WINDOW_TIME`].
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 /// The approximate duration of a window with fewer queries than the upper bound.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
 
-/// Random pairs of tags. Each window uses the pairs that follow those of the window before. After
-/// the last pair, windows begin again at the first pair.
+/// Random pairs of tags. Each window uses the next pairs; after the last pair comes the first.
 pub(crate) struct Pairs {
     /// The pairs, as indices into the list of tags.
     numbers: Vec<[u32; 2]>,
@@ -121,7 +118,6 @@ impl<'a> Subject<'a> {
         Subject { graph, tags, llvm }
     }
 
-    /// Measures single queries with all contenders.
     pub(crate) fn race(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let pairs = Pairs::random(&self.tags, sampler.quick);
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
@@ -155,8 +151,7 @@ impl<'a> Subject<'a> {
         sampler.race("query", id, contenders)
     }
 
-    /// Measures all pairs of at most 16,384 tags (32 MB of answers). For LLVM, each sample compares
-    /// one tag with all tags.
+    /// Measures all pairs of at most 16,384 tags (32 MB). An LLVM sample compares one tag with all.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();

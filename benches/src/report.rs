@@ -12,8 +12,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a target. It is reached if `holds` accepts `worst`; `None` (not measured) counts as a
-    /// miss.
+    /// Adds a target, reached if `holds` accepts `worst`. `None` (not measured) counts as a miss.
     pub(crate) fn target(
         &mut self,
         work: &str,
@@ -91,7 +90,6 @@ impl Report {
 /// A column: its title, and a function that returns its text for an item.
 pub(crate) type Column<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
 
-/// Returns a Markdown table with a row for each item.
 pub(crate) fn table_of<T>(items: &[T], columns: &[Column<'_, T>]) -> String {
     let header: Vec<_> = columns.iter().map(|(title, _)| *title).collect();
     let row = |item: &T| columns.iter().map(|(_, cell)| cell(item)).collect();
@@ -135,7 +133,6 @@ pub(crate) fn grouped(value: f64) -> String {
     out
 }
 
-/// Returns the smallest and the largest of the figures that are not `None`.
 fn smallest_and_largest(
     figures: impl IntoIterator<Item = Option<f64>> + Clone,
 ) -> (Option<f64>, Option<f64>) {

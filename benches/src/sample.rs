@@ -29,7 +29,6 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Runs `work`, and returns how long it took and its result.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let result = std::hint::black_box(work());
@@ -49,8 +48,7 @@ impl Race {
         median(self.samples.iter().map(|sample| sample[at]).collect())
     }
 
-    /// Returns the time of contender `above` divided by that of `below`: the median over the
-    /// samples. Returns `None` if either did not run.
+    /// Returns the median ratio of `above`'s time to `below`'s; `None` if either did not run.
     pub(crate) fn ratio(&self, above: &str, below: &str) -> Option<f64> {
         let (above, below) = (self.at(above)?, self.at(below)?);
         median(self.samples.iter().map(|sample| sample[above] / sample[below]).collect())
@@ -88,8 +86,7 @@ impl Sampler {
         Sampler { criterion, quick }
     }
 
-    /// Measures the contenders. Criterion prints the time per operation of the second contender,
-    /// divided by that of the first.
+    /// Measures the contenders. Criterion prints the second one's time, divided by the first's.
     pub(crate) fn race(
         &mut self,
         group: &str,

@@ -19,8 +19,7 @@ pub(crate) struct Bytes {
     pub(crate) ty: f64,
 }
 
-/// Measures the memory of a graph with `structs` struct types of the same name. Each has [`FIELDS`]
-/// fields, and each field has a tag.
+/// Measures the memory of `structs` structs of one name, each with [`FIELDS`] tagged fields.
 pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     // The memory of `Maker`, which makes the graph, is not counted.
     let graph = |fields, tagged: bool| {
@@ -47,7 +46,6 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     }
 }
 
-/// Measures the memory that LLVM needs for the graph of [`bytes`].
 pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     let held = |graph: &Graph| {
         let text = ended(tbaa_ir::write(graph));

@@ -80,8 +80,7 @@ impl Maker {
         self.aggregates.len() - 1
     }
 
-    /// Adds a struct of `fields` scalars, one after another. The digits of `variant` choose their
-    /// types, so that structs of the same name differ.
+    /// Adds a struct of `fields` scalars. `variant` chooses the types, so that equal names differ.
     pub(crate) fn plain(&mut self, name: &str, fields: usize, variant: usize) -> TypeId {
         let mut rest = variant;
         let fields = (0..fields as u64).map(|position| {
@@ -289,8 +288,7 @@ impl Adversary {
             };
             maker.aggregate(&format!("s.{number}"), fields);
         }
-        // Tags of deep types are slow. So there are at most 64: 32 for the outermost types, and 32
-        // spread over all types.
+        // Tags of deep types are slow, so at most 64: 32 of the outermost, and 32 spread over all.
         for number in 0..32 {
             for base in [n - 1 - number.min(n - 1), number * (n - 1) / 32] {
                 let base = maker.aggregates[base].ty;
@@ -306,7 +304,6 @@ mod tests {
     use super::{Adversary, Format, Program, nested};
     use tbaa::wellformed::Verifier;
 
-    /// Checks that all tags of a graph pass `Verifier`, which applies the rules of LLVM's verifier.
     fn assert_accepted(graph: &tbaa::Graph) {
         let mut verifier = Verifier::new(graph);
         assert!(graph.tags().all(|tag| verifier.check(tag).is_ok()));

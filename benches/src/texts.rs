@@ -23,8 +23,7 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures the time to write metadata (LLVM: the whole module), per byte. `ended` is a module's
-/// text and a zero byte.
+/// Measures the time to write metadata (LLVM: a module), per byte. `ended` ends in a zero byte.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

@@ -108,9 +108,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Reads the shape of `node` as a type.
-    ///
-    /// LLVM: `isNewFormatTypeNode`.
+    /// Reads the shape of `node` as a type. LLVM: `isNewFormatTypeNode`.
     pub fn of(graph: &Graph, node: NodeId) -> Shape {
         let operands = graph.packed(node);
         let len = operands.len();
@@ -119,7 +117,6 @@ impl Shape {
         Shape { format, len }
     }
 
-    /// Returns the number of operands before the first field.
     pub(crate) fn first_field(self) -> usize {
         self.format.choose(1, 3)
     }
@@ -149,9 +146,7 @@ impl Shape {
         self.format.choose(2, 3)
     }
 
-    /// Returns whether the node has fewer than two operands, and so no parent.
-    ///
-    /// LLVM: `IsRootTBAANode`.
+    /// Returns whether the node has fewer than two operands, so no parent. LLVM: `IsRootTBAANode`.
     pub fn is_root(self) -> bool {
         self.len < 2
     }
@@ -336,9 +331,7 @@ impl TagParts {
         }
     }
 
-    /// Returns the operands of a tag that has the given parts.
-    ///
-    /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
+    /// Returns a tag's operands. LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
     pub(crate) fn operands(
         base: NodeId,
         access: NodeId,

@@ -88,14 +88,12 @@ pub trait Source<'t> {
 #[derive(Clone, Copy)]
 struct Frame {
     open: u32,
-    /// The index in `Import::parts` of the node's first operand. The top frame's operands come
-    /// last.
+    /// The index in `Import::parts` of the node's first operand. The top frame's operands are last.
     first: usize,
     /// The index of the operand to look up next.
     next: usize,
 }
 
-/// A node that is not in the graph yet.
 pub(super) struct Open<'t, K, P> {
     place: P,
     pub(super) distinct: bool,

@@ -383,13 +383,10 @@ impl Graph {
         }
     }
 
-    /// Returns whether a node is not a root and has the operands of a type, each of the right kind.
     pub(crate) fn is_well_formed(&self, id: NodeId) -> bool {
         self.record(id).flags & WELL_FORMED != 0
     }
 
-    /// Returns whether a node is well-formed and has fields, whose offsets are `i64` and never
-    /// decrease.
     pub(crate) fn is_ascending(&self, id: NodeId) -> bool {
         self.record(id).flags & ASCENDING != 0
     }

@@ -6,9 +6,7 @@ use crate::extent::Size;
 
 use super::{CopyId, Format, Graph, Operand, Shape, TagId, TagParts, TypeId, encoding};
 
-/// The names of clang's roots, for C and for C++.
-///
-/// clang: `CodeGenTBAA::getRoot`.
+/// The names of clang's roots (`CodeGenTBAA::getRoot`), for C and for C++.
 pub const CLANG_ROOTS: [&str; 2] = ["Simple C/C++ TBAA", "Simple C++ TBAA"];
 
 /// Returns whether clang's roots include one with this name.
@@ -47,9 +45,7 @@ pub struct Field {
     pub extent: Option<u64>,
 }
 
-/// A type node whose operands can be read.
-///
-/// LLVM: `TBAAStructTypeNode` and `TBAANode`.
+/// A type node whose operands can be read. LLVM: `TBAAStructTypeNode` and `TBAANode`.
 #[derive(Clone, Copy)]
 pub struct TypeNode<'g> {
     graph: &'g Graph,
@@ -91,8 +87,7 @@ impl<'g> TypeNode<'g> {
         }
     }
 
-    /// Returns the bytes of the name, or `None` if the operand for the name is missing or is not a
-    /// string.
+    /// Returns the bytes of the name, or `None` if the operand for it is missing or not a string.
     pub fn name(&self) -> Option<&'g [u8]> {
         match self.operand(self.shape.name()) {
             Some(Operand::String(name)) => Some(name),
@@ -152,9 +147,7 @@ impl<'g> TypeNode<'g> {
     }
 }
 
-/// The parts of an access tag.
-///
-/// LLVM: `TBAAStructTagNode`.
+/// The parts of an access tag. LLVM: `TBAAStructTagNode`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag {
     /// The type through which memory is accessed.

@@ -11,8 +11,7 @@ use super::NodeId;
 pub struct Int {
     /// The width of the LLVM type in bits: 64 for `i64`.
     pub bits: u32,
-    /// The value, zero-extended. Constants with more than 64 significant bits are stored as
-    /// [`Operand::Raw`].
+    /// The value, zero-extended. A constant of over 64 significant bits is an [`Operand::Raw`].
     pub value: u64,
 }
 
@@ -39,9 +38,7 @@ impl fmt::Display for Int {
     }
 }
 
-/// One operand of a metadata node.
-///
-/// LLVM: `MDOperand`.
+/// One operand of a metadata node. LLVM: `MDOperand`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand<'g> {
     /// `null`.

@@ -11,7 +11,6 @@ struct Portable {
     nodes: Vec<PortableNode>,
     /// The indices of the nodes that are tags, in the order of their tag ids.
     tags: Vec<u32>,
-    /// The indices of the nodes that are types.
     types: Vec<u32>,
     /// The indices of the `tbaa.struct` nodes.
     copies: Vec<u32>,
@@ -33,7 +32,6 @@ struct PortableNode {
 #[serde(rename = "Operand")]
 enum PortableOperand {
     Null,
-    /// A string that is valid UTF-8.
     Str(String),
     Bytes(Vec<u8>),
     Int {

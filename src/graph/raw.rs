@@ -43,8 +43,7 @@ pub trait RawGraph: Sealed {
     ///
     /// # Errors
     ///
-    /// [`GraphError::ForeignId`] and [`GraphError::Full`]. The nodes of the graph are then
-    /// unchanged.
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]. The graph's nodes are then unchanged.
     ///
     /// LLVM: `MDNode::get`.
     fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;

@@ -43,8 +43,7 @@ impl Strings {
         index
     }
 
-    /// Adds the strings of `original` that `self` lacks. `self` must be an earlier copy of
-    /// `original`.
+    /// Adds the strings of `original` that `self`, an earlier copy of `original`, lacks.
     pub(super) fn follow(&mut self, original: &Strings, hasher: &DefaultHashBuilder) {
         for index in self.ends.len()..original.ends.len() {
             self.intern(original.get(index), hasher);

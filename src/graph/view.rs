@@ -55,8 +55,7 @@ impl Graph {
             let node = self.ty(ty);
             let from = index[ty.node().index()];
             let is_aggregate = node.kind() == TypeKind::Aggregate;
-            // The parent of an old-format aggregate is its first field's type, which has a field
-            // edge.
+            // An old-format aggregate's parent is its first field's type, which has a field edge.
             let has_parent = match node.kind() {
                 TypeKind::Aggregate => node.format() == Format::New,
                 kind => kind == TypeKind::Scalar,

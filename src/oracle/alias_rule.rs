@@ -64,9 +64,7 @@ impl std::str::FromStr for AliasRule {
     }
 }
 
-/// The answer to an alias query.
-///
-/// This is LLVM's `AliasResult`, of which TBAA uses only these two values.
+/// The answer to an alias query. TBAA uses only these two values of LLVM's `AliasResult`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AliasResult {

@@ -100,7 +100,6 @@ enum Regular {
 }
 
 impl Order {
-    /// Partitions the tags into classes with equal rows.
     pub(super) fn classes(&self) -> Classes {
         let counts = self.counts();
         let rows: Vec<Regular> = self.uppermost(&counts);
@@ -170,8 +169,7 @@ impl Order {
         }
         let group_of = |&position: &u32| self.group_of(position as usize);
         // If some group in `list` has this row, every group in `list` with the same count is above
-        // or below that group, and so has the same row. So testing one group with this count is
-        // enough.
+        // or below that group, and so has the same row. So testing one of these groups is enough.
         let same = list.iter().filter_map(group_of).find(|&group| counts[group] == count);
         if let Some(group) = same
             && list.iter().filter_map(group_of).all(|other| self.is_related(group, other))
@@ -210,7 +208,6 @@ impl Order {
 /// A partition of the numbers `0..len` into classes.
 struct Partition {
     classes: Vec<u32>,
-    /// The number of members of each class.
     sizes: Vec<u32>,
     /// The number of members of each class that are in the set by which the classes are split.
     hits: Vec<u32>,

@@ -103,7 +103,6 @@ impl Engine {
 }
 
 impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
-    /// Clones the graph, or the reference to the graph, and copies the index.
     fn clone(&self) -> Self {
         let graph = self.graph.clone();
         // A cloned `Graph` has its own ids for the same nodes.

@@ -29,7 +29,6 @@ pub(super) enum Role {
     Other(u32, u32),
 }
 
-/// The record of a tag in the index.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     /// The number of the root above the access type, combined with flags.
@@ -86,11 +85,9 @@ impl Clone for Bases {
 
 #[derive(Clone, Default, Debug)]
 pub(super) struct Index {
-    /// The cursors of the tags.
     pub(super) walks: Walks,
     pub(super) types: Types,
-    /// The intervals of all tags. Empty if the tags have several roots, because an interval does
-    /// not record a root.
+    /// The intervals of all tags. Empty if the tags have several roots: intervals record no root.
     intervals: Vec<Interval>,
     records: Vec<Record>,
     bases: Bases,
@@ -194,8 +191,7 @@ impl Index {
         self.bases.0.push(base.into());
     }
 
-    /// Returns the number of a root. It is less than [`ROOT`], because a graph has at most 2^29
-    /// nodes.
+    /// Returns the number of a root. It is below [`ROOT`], because a graph has at most 2^29 nodes.
     fn number(&mut self, root: u32) -> u32 {
         let next = self.roots.len() as u32;
         let number = *self.roots.entry(root).or_insert(next);

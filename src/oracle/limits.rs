@@ -5,9 +5,8 @@
 //! whether a path with a given offset exists is the subset-sum problem.
 
 /// The largest number of steps of one search, which finds the paths of a tag or an overlap between
-/// two sets of paths. A step visits a type at an offset, or compares two byte patterns. For
-/// comparison: in a struct with 10,000 members at one offset, the longest search takes 30,000
-/// steps.
+/// two sets of paths. A step visits a type at an offset, or compares two byte patterns. In a struct
+/// with 10,000 members at one offset, the longest search takes 30,000 steps.
 pub(crate) const STEPS: u32 = 1 << 16;
 
 /// The largest number of paths, and of types at offsets on these paths, that are cached for one

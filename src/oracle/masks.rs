@@ -155,8 +155,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// # Errors
     ///
-    /// If `bits` is not 1 to 64, there are over 4,096 accesses or cliques, or the search takes too
-    /// long.
+    /// If `bits` is not 1 to 64, accesses or cliques exceed 4,096, or the search takes too long.
     pub fn masks<A: Into<Access>>(
         &self,
         accesses: impl IntoIterator<Item = (A, u64)>,

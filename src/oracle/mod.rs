@@ -3,8 +3,7 @@
 //! An [`Oracle`] answers by one of the [`AliasRule`]s. In doubt it answers `MayAlias`: if there is
 //! no tag, or a tag is malformed or of another graph, or the roots differ.
 //!
-//! No answer depends on when a tag was added. So a graph that grew and its clones give the same
-//! answers.
+//! No answer depends on when a tag was added, so a graph that grew and its clones answer alike.
 //!
 //! | query | file |
 //! |---|---|

@@ -74,8 +74,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
 
 /// The positions that a listed tag may alias, except rejected ones.
 pub(super) struct Row {
-    /// The regular positions of the tag's root. The tag may alias all other regular positions, and
-    /// these are not in `set`.
+    /// The regular positions of the tag's root. The tag may alias all others, which `set` omits.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -259,7 +258,6 @@ impl Order {
         rows
     }
 
-    /// Forms the groups: the regular positions that have the same cursor.
     fn group(&mut self, places: &[Standing]) {
         let place = |at: &u32| match places[*at as usize] {
             Standing::Regular(root, cursor, span) => (root, cursor, span),
@@ -318,8 +316,7 @@ impl Order {
         self.tags.len()
     }
 
-    /// Calls `found` with ranges of the regular positions that the regular tag at `position` may
-    /// alias.
+    /// Calls `found` with ranges of regular positions that the regular tag at `position` may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.groups[self.group_of[position] as usize];
         self.outside(&group.root).into_iter().for_each(&mut found);

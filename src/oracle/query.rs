@@ -24,8 +24,7 @@ use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
 impl<G: Borrow<Graph>> Oracle<G> {
-    /// Returns whether accesses `a` and `b` may overlap. An access is given as a tag, an optional
-    /// tag, or an [`Access`].
+    /// Returns whether accesses `a` and `b`, each a tag, optional tag or [`Access`], may overlap.
     ///
     /// A missing tag gives `MayAlias`. So do a malformed tag, a tag of another graph, and tags with
     /// different roots, because the roots may belong to unrelated type systems. The order of `a`

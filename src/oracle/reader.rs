@@ -121,8 +121,7 @@ impl Publisher {
 /// replica. A tag that is not published yet may alias everything.
 ///
 /// So if tags were published before this thread received them, the answer is always that of the
-/// oracle. A reader switches to a newer replica only if a tag is unknown, or in
-/// [`Reader::catch_up`].
+/// oracle. A reader switches replicas only if a tag is unknown, or in [`Reader::catch_up`].
 #[derive(Clone, Debug)]
 pub struct Reader {
     newest: Arc<ArcSwap<Oracle>>,

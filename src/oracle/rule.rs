@@ -50,7 +50,6 @@ pub(super) enum Candidates {
     Base(TypeIndex),
     /// Types alone do not decide, so each pair must be queried.
     Unknown,
-    /// Every access.
     Everything,
 }
 

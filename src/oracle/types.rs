@@ -8,7 +8,6 @@ use crate::graph::{Format, Graph, TypeId, TypeKind};
 use crate::table::{HashSet, IndexSet};
 use crate::type_set::TypeSet;
 
-/// The index of a type in [`Types`].
 pub(super) type TypeIndex = u32;
 
 const NONE: u32 = u32::MAX;
@@ -51,7 +50,6 @@ pub(super) struct Type {
     pub(super) size: u64,
     /// True if two fields begin at the same offset. Fields of classes without data do not count.
     pub(super) overlapping: bool,
-    /// True if a field is a flexible array.
     pub(super) flexible: bool,
     /// True if this type, its fields' types and its ancestors, at any depth, are well formed, have
     /// one format, and none contains itself.
@@ -68,7 +66,6 @@ pub(super) struct Type {
     /// True if, in this type or a type inside it, the contents of a field or array element extend
     /// past the declared end of that field or element.
     pub(super) crooked: bool,
-    /// True if the type contains an array.
     pub(super) arrays: bool,
     parent: u32,
     first: u32,
@@ -84,7 +81,6 @@ struct Held {
     scalar: bool,
 }
 
-/// All types of a graph.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Types {
     types: Vec<Type>,
@@ -209,8 +205,7 @@ impl Types {
         self.held[ty as usize].inside
     }
 
-    /// Returns a type, the types inside it, and the ancestors of all of these. Returns `None` if
-    /// there are more than `most`.
+    /// Returns a type, the types in it and the ancestors of all, or `None` if they exceed `most`.
     pub(super) fn held(&self, ty: TypeIndex, most: usize) -> Option<Vec<TypeIndex>> {
         let mut held = IndexSet::<TypeIndex>::from_iter([ty]);
         let mut next = 0;

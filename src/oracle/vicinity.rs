@@ -15,8 +15,7 @@ use crate::access::Access;
 use crate::graph::Graph;
 use crate::table::HashMap;
 
-/// The largest number of types on a walk or in a base type. A tag with more counts as one that may
-/// alias everything.
+/// The most types on a walk or in a base type. A tag with more counts as one that may alias all.
 const MOST: usize = 256;
 
 /// Tags by their base types, and these base types by the types that they contain.
@@ -61,15 +60,13 @@ type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 #[derive(Clone, Debug, Default)]
 pub struct Vicinity {
     oracle: Option<u64>,
-    /// Regular tags by the first type of their walks. `by_walk` lists them by every type on their
-    /// walks.
+    /// Regular tags by the first type of their walks. `by_walk` has them by each type on the walks.
     by_start: HashMap<u32, Vec<u32>>,
     by_walk: HashMap<u32, Vec<u32>>,
     all: ByBase,
     /// The tags that are not regular, by their base types.
     others: ByBase,
     everywhere: Vec<u32>,
-    /// The tags by [`Listed::root`].
     by_root: HashMap<u32, Vec<u32>>,
 }
 

@@ -101,8 +101,7 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    /// Writes a record that has a name. Notes whether a record, with or without a name, needs
-    /// offsets.
+    /// Writes a named record. Notes whether a record, with or without a name, needs offsets.
     fn declared(&mut self, id: DeclId) {
         let types = self.types;
         let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);

@@ -37,9 +37,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The stages are [`Spec::parse`], which checks the form; [`Spec::build`], which checks the content
-//! and makes a graph; and [`Built::check`], which queries the oracle. [`write()`] converts a graph
-//! to a spec.
+//! The stages: [`Spec::parse`] checks the form; [`Spec::build`] checks the content and makes a
+//! graph; [`Built::check`] queries the oracle. [`write()`] converts a graph to a spec.
 
 mod build;
 mod built;

@@ -78,9 +78,7 @@ pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
 }
 
 /// The numbers with which the nodes of a graph are printed. Nodes that no tag, `!tbaa.struct` node
-/// or type reaches have none.
-///
-/// LLVM: `SlotTracker`.
+/// or type reaches have none. LLVM: `SlotTracker`.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     of: Vec<Option<u32>>,
@@ -142,9 +140,7 @@ impl Numbering {
         self.nodes.push((number, node));
     }
 
-    /// Numbers a node and then its operands, depth first.
-    ///
-    /// LLVM: `SlotTracker::CreateMetadataSlot`.
+    /// Numbers a node and then its operands, depth first. LLVM: `SlotTracker::CreateMetadataSlot`.
     fn add(&mut self, graph: &Graph, node: NodeId) {
         let mut work = vec![node];
         while let Some(next) = work.pop() {

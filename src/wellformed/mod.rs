@@ -22,9 +22,7 @@ pub struct VerifyError {
     pub node: NodeId,
 }
 
-/// Checks the tags of one graph as LLVM's verifier does.
-///
-/// Results for types and for walks are cached, so that checks seldom repeat work.
+/// Checks the tags of one graph as LLVM's verifier does. Results are cached for types and walks.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
@@ -223,8 +221,7 @@ impl Check<'_> {
         if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
-    /// Like [`Check::check_path`], without cached walks. A path of more than `most` types counts as
-    /// endless.
+    /// Like [`Check::check_path`], uncached. A path of more than `most` types counts as endless.
     fn follow(
         &mut self,
         base: NodeId,
@@ -292,9 +289,7 @@ impl Check<'_> {
         node_at(field).ok_or(Rule::FieldType)
     }
 
-    /// Checks a type by itself.
-    ///
-    /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
+    /// Checks a type by itself. LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId) -> Result<Width, VerifyError> {
         let format = self.format;
         if self.graph.is_ascending(node) && Shape::of(self.graph, node).format == format {

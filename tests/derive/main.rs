@@ -19,7 +19,6 @@ fn host() -> Option<(&'static str, Target)> {
     Some((name, host))
 }
 
-/// Returns declarations that include `T`.
 fn declared<T: Tbaa>() -> Declarations {
     let (_, target) = host().expect("a target with a preset");
     let mut types = Declarations::new(target);
@@ -27,7 +26,6 @@ fn declared<T: Tbaa>() -> Declarations {
     types
 }
 
-/// Returns the offset of a path under `Policy::Rfc`.
 fn offset<B: Tbaa, F>(path: TypedPath<B, F>) -> Result<u64, DeclareError> {
     let mut types = declared::<B>().into_tagged(Policy::Rfc);
     types.handle(&mut Graph::new(), path).map(|handle| handle.place().offset)

@@ -110,7 +110,6 @@ struct Extra {
 
 const SPEC: &str = include_str!("runtime.ron");
 
-/// rustc's layouts of the structs and `tbaa`'s layouts of the spec give equal graphs.
 #[test]
 fn rust_and_ron_give_one_graph() {
     let Some((target, host)) = host().filter(|_| size_of::<usize>() == 8) else { return };
@@ -147,7 +146,6 @@ fn rust_and_ron_give_one_graph() {
     }
 }
 
-/// Accesses of a program, with their paths as text.
 struct Accesses<'a> {
     types: &'a mut TaggedTypes,
     graph: &'a mut Graph,

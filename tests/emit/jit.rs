@@ -15,7 +15,6 @@ use tbaa_tests::setting;
 
 const THREADS: usize = 4;
 
-/// Returns a record with an integer, a union, and pointers to records.
 fn record(number: usize) -> Record {
     let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
     Record::structure(format!("S{number}"))
@@ -122,7 +121,6 @@ fn places_one_by_one() {
             all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect()
         };
         let made = compile_all();
-        // A repeated request gives the same nodes.
         assert_eq!(compile_all(), made);
         let (kept, apart) = compare(jit.oracle(), emitter.sink(), &made);
         println!("one by one: {kept} of {apart}");
@@ -220,7 +218,6 @@ fn nothing_stays_without_a_tag_in_silence() {
     let wide = clang.sized("B.a", 16).unwrap();
     assert_eq!(wide.nodes(), clang.place("*char").unwrap().nodes());
     assert!(wide.nodes().tag.is_some());
-    // Scopes without tags work too.
     let mut alone = jit(JitOptions::new().form(TagForm::Scopes));
     let [a, b] = ["*int", "*float"].map(|path| alone.place(path).unwrap());
     assert!(a.nodes().tag.is_none() && b.nodes().noalias.is_some());
@@ -277,7 +274,6 @@ fn deep_nodes() {
     assert_eq!(emitter.sink().node_count(), 200_001);
     drop(emitter);
     drop(node);
-    // A node with itself as an operand.
     let own = Recorder.node(&[SinkOperand::Itself], Storage::Distinct).unwrap();
     let mut emitter = Emitter::new(TextSink::default());
     emitter.recorded(&own).unwrap();

@@ -9,7 +9,6 @@ use tbaa_lower::emit::{EmitError, Emitter, Reason, TagCheck};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
-/// Returns an empty graph, and declared structs with nested unions and structs.
 fn declared(policy: Policy) -> (Graph, TaggedTypes) {
     let types = tbaa_tests::declared(include_str!("../fixtures/types/nested.ron"));
     (Graph::new(), types.into_tagged(policy))

@@ -8,9 +8,7 @@ use tbaa_lower::{Lowering, Options};
 use tbaa_tests::Rng;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// Returns whether LLVM thinks that two accesses with these scopes may alias.
-///
-/// LLVM: `ScopedNoAliasAAResult::mayAliasInScopes`, for one domain.
+/// Like LLVM's `ScopedNoAliasAAResult::mayAliasInScopes`, for one domain.
 fn may_alias(a: &Option<ScopeNames<'_>>, b: &Option<ScopeNames<'_>>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
     assert_eq!(a.domain, b.domain);

@@ -12,7 +12,6 @@ use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::random::{self, Shape, Universe};
 
-/// Returns the graph of every spec, and random graphs of both formats.
 fn graphs() -> Vec<(String, Graph)> {
     let mut graphs = Vec::new();
     for file in tbaa_tests::files("specs", &["ron"]) {
@@ -151,7 +150,6 @@ fn nodes_that_no_sink_can_be_given() {
     assert_eq!(emitter.sink().made, 2);
 }
 
-/// A sink that accepts `left` more nodes.
 struct Refusing {
     left: u32,
     made: u32,

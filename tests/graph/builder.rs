@@ -7,7 +7,6 @@ use tbaa::{
     TypeKind,
 };
 
-/// Adds a root, `char`, `int` and a struct of two `int`s.
 fn old(b: &mut Builder<'_>) -> [TypeId; 4] {
     let root = b.root("R").unwrap();
     let char = b.scalar_type("char", root).unwrap();
@@ -99,7 +98,6 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
 }
 
-/// A type that was read from a text determines the format under its root, like a built one.
 #[test]
 fn formats_do_not_mix_under_a_root_that_was_read() {
     let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";

@@ -38,7 +38,6 @@ fn what_a_node_is_and_is_not() {
     assert_eq!(graph.nth_node(count), None);
 }
 
-/// A tag's base type and access type must both belong to the graph.
 #[test]
 fn a_tag_of_anothers_type_is_refused() {
     let other = read(

@@ -43,7 +43,6 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     assert_eq!(one.tag_at(one.tag_count()), None);
 }
 
-/// An oracle reads its graph again after the graph was replaced by a clone that grew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
     for rules in tbaa::AliasRule::ALL {

@@ -219,7 +219,6 @@ fn graphs_do_not_depend_on_the_order_of_a_group() {
     assert!(counts.iter().all(|&count| count > 1_000), "{counts:?}");
 }
 
-/// Reading nodes from a text gives the same nodes as adding them as a group.
 #[test]
 fn a_text_has_the_nodes_of_a_group() {
     for seed in 0..setting("TBAA_GRAPHS", 6) * 20 {
@@ -264,8 +263,6 @@ fn a_group_is_refused_as_a_whole() {
     assert_eq!(graph.insert_group(&[]), Ok(Vec::new()));
 }
 
-/// Adding long chains, long cycles, and cycles in which one merge leads to the next, takes nearly
-/// linear time.
 #[test]
 fn long_groups_take_no_recursion_and_no_quadratic_time() {
     const LEN: usize = 50_000;

@@ -12,7 +12,6 @@ fn check(graph: &Graph) {
     assert_eq!(tbaa_ir::write(&read), written);
 }
 
-/// Random nodes in random order; some are marked as tags, `!tbaa.struct` nodes or types.
 #[test]
 fn wild_graphs_survive() {
     let (mut cyclic, mut unequal) = (0, 0);

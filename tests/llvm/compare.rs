@@ -107,7 +107,6 @@ fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>
     assert_eq!(lines.next(), None, "{what}");
 }
 
-/// Checks that `llvm-as` accepts the written graph, and that our reader reads an equal graph.
 fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
     let dumped = tbaa_ir::write(graph);
     llvm.assemble(&format!("{what}.dump.ll"), &dumped);

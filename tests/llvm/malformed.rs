@@ -12,7 +12,6 @@ use tbaa_tests::{Rng, damage, files, random, setting};
 
 use super::verify::well_formed;
 
-/// The counts of a comparison of modules.
 #[derive(Default, Debug)]
 struct Tally {
     modules: usize,
@@ -120,7 +119,6 @@ fn wild_modules() {
     tally.report();
 }
 
-/// Each module has 25 random graphs, with different roots.
 #[test]
 fn generated_graphs() {
     let Some(llvm) = Llvm::get() else { return };

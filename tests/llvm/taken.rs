@@ -51,7 +51,6 @@ fn text(rng: &mut Rng, real: &[(Vec<String>, Vec<String>)]) -> String {
     if is_alone { damaged } else { module(rng, &damaged, &tags) }
 }
 
-/// Returns the complaint of `llvm-as` about a text that it refuses.
 fn complaint(source: &str) -> Option<String> {
     let file = scratch("taken.ll", source.as_bytes());
     run(Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file)).err()

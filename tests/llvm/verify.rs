@@ -76,7 +76,6 @@ pub(super) fn by_hand() -> (Vec<String>, Vec<String>) {
     (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())
 }
 
-/// Returns whether LLVM accepts a tag on the instruction.
 fn takes_tag(text: &[u8], instruction: &Instruction) -> bool {
     let line = &text[instruction.offset as usize..];
     match instruction.opcode {
@@ -86,7 +85,6 @@ fn takes_tag(text: &[u8], instruction: &Instruction) -> bool {
     }
 }
 
-/// The counts of a comparison of modules.
 #[derive(Default, Debug)]
 struct Tally {
     /// Modules that LLVM cannot read.

@@ -36,7 +36,6 @@ struct Use {
     universal: bool,
 }
 
-/// The value of `lineage` for clang.
 const CLANG: usize = usize::MAX;
 
 impl Use {
@@ -302,7 +301,6 @@ fn members_that_overlap() {
     assert!(llvm.may_alias(whole, part), "one is inside the other");
 }
 
-/// Memory that was lowered as private cannot become shared.
 #[test]
 fn private_memory_stays_private() {
     let mut types = Declarations::new(Target::x86_64());

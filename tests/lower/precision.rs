@@ -31,7 +31,6 @@ fn is_better(&[_, _, clang, _, _, closed]: &Row) -> bool {
     closed > clang
 }
 
-/// Measures all accesses to the members of declared types.
 fn measure(name: &str, types: &Declarations) -> Row {
     let mut source = Graph::new();
     let mut rfc = types.clone().into_tagged(Policy::Rfc);

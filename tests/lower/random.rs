@@ -9,7 +9,6 @@ use tbaa_tests::lowered::check;
 use tbaa_tests::universe;
 use tbaa_tests::{Rng, setting, show_tag};
 
-/// The way in which a random program is lowered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     /// Arbitrary types, with a random rule, options and sizes.
@@ -136,13 +135,11 @@ fn lower(
     }
 }
 
-/// Returns 3 to 7 random records with members of many types.
 pub(crate) fn records(rng: &mut Rng) -> generate::Program {
     let count = 3 + rng.below(5);
     generate::Program::new(rng, count, Taste { int128: true, elements: 3, members: 5 })
 }
 
-/// Checks each pair of our accesses, and each pair of ours and clang's.
 #[test]
 fn lowerings_are_sound() {
     for (way, grown) in Way::ALL.into_iter().flat_map(|way| [(way, false), (way, true)]) {
@@ -178,7 +175,6 @@ fn the_same_twice() {
     }
 }
 
-/// A lowering that is stored and continued equals one that was never stored.
 #[test]
 fn storing_changes_nothing() {
     for seed in 1..60 {

@@ -15,8 +15,7 @@ fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> String {
     text_of(Command::new(name).args(arguments).args(files)).unwrap()
 }
 
-/// Links and optimises modules, and runs them. Returns the optimised text, and the program's
-/// output.
+/// Links, optimises and runs modules. Returns the optimised text, and the program's output.
 fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
     let linked = link(name, modules);
     let optimised = tool("opt-22", &["-O2", "-S"], &[&linked]);

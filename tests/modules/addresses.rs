@@ -6,7 +6,6 @@ use std::rc::Rc;
 use tbaa_ir::{Effects, Flow, Opcode, Pointers, Sizes};
 use tbaa_tests::{Rng, setting};
 
-/// The number of inputs for which each value is computed.
 const INPUTS: usize = 16;
 
 /// A value of the generated function.
@@ -39,7 +38,6 @@ impl Generated {
         self.known.push(Known { bits, values });
     }
 
-    /// Returns the index of a random pointer if `pointer`, otherwise of a random integer.
     fn pick(&self, rng: &mut Rng, pointer: bool) -> usize {
         let fits = |at: &usize| (self.known[*at].bits == 0) == pointer;
         *rng.pick(&(0..self.known.len()).filter(fits).collect::<Vec<_>>())

@@ -25,8 +25,7 @@ fn every_kind_gets_an_answer() {
     });
 }
 
-/// Each struct contains the previous one and has a tag. Following the paths of all tags would take
-/// quadratic time, so `verify` stops at a limit.
+/// Following the paths of all tags would take quadratic time, so `verify` stops at a limit.
 #[test]
 fn paths_are_followed_only_so_far() {
     let (_, write) = KINDS.iter().find(|(name, _)| *name == "offsets").unwrap();

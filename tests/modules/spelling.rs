@@ -63,7 +63,6 @@ impl Facts {
     }
 }
 
-/// Returns lines about each instruction and block of each function.
 fn functions(module: &Module<'_>) -> Vec<String> {
     let sizes = Sizes::new(module);
     let mut found = Vec::new();
@@ -184,7 +183,6 @@ fn named_modules() -> Vec<(String, Vec<u8>)> {
     files.split_whitespace().map(read).collect()
 }
 
-/// Returns the files of the corpus, and some of Lua's.
 fn sources() -> Vec<std::path::PathBuf> {
     let mut files = corpus();
     let some = |buf: &std::path::PathBuf| {

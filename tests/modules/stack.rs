@@ -11,7 +11,6 @@ pub(crate) fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
     thread.join().unwrap();
 }
 
-/// Returns a module with structs in structs, scalars under scalars, and a cycle.
 fn deep_module() -> String {
     let mut source = String::from(
         "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !3\n  store i32 1, ptr %p, !tbaa !4\n  \

@@ -13,8 +13,7 @@ use tbaa_tests::{ROOT, Rng, files};
 
 use crate::two_roots;
 
-/// Compares the masks of each pair with the oracle's answer, and the effects of random calls with
-/// the masks.
+/// Compares the masks of pairs with the oracle's answers, and with the effects of random calls.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
     let masks = oracle.masks(list.iter().copied(), bits).unwrap();
     let (exact, least) = (masks.exact_bits(), masks.least_bits());

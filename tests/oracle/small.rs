@@ -11,8 +11,7 @@ use tbaa_tests::universe::Universe;
 
 use crate::UNION_RULES;
 
-/// Compares all pairs of well-formed tags by both rules. Returns the numbers of answers and of
-/// `NoAlias` answers.
+/// Compares all pairs of well-formed tags. Returns the numbers of answers and of `NoAlias`.
 fn compare(u: &Universe) -> (u64, u64) {
     let naive = Naive::new(u);
     let (graph, tags) = u.graph();

@@ -9,8 +9,7 @@ use tbaa::{
 use crate::soak::{self, Plan, QUESTIONS};
 use crate::{Rng, heap};
 
-/// Adds a struct in which two fields overlap, and tags of an array element, of both overlapping
-/// fields, of the whole struct and of a scalar.
+/// Adds a struct with two overlapping fields, and tags of its parts, of the whole and of a scalar.
 fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     let inner = inner.map(|tag| graph.tag(tag).unwrap().base);
     let mut b = graph.builder();
@@ -30,7 +29,6 @@ fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
     ]
 }
 
-/// Asserts that two oracles give the same answers for all tags and pairs.
 fn assert_alike<G: std::borrow::Borrow<Graph>>(one: &Oracle, other: &Oracle<G>) {
     let tags: Vec<_> = other.graph().tags().collect();
     assert_eq!(tags.len(), one.graph().tag_count());
@@ -68,8 +66,7 @@ fn a_tag_is_known_once_it_is_published() {
     }
 }
 
-/// A reader that lags gives the answers of its publication, and the newest reader those of the
-/// oracle.
+/// A reader that lags answers as published, and the newest reader answers as the oracle does.
 #[test]
 fn a_replica_answers_as_the_oracle_did() {
     for rules in AliasRule::ALL {
@@ -242,8 +239,7 @@ fn another_oracle_takes_the_place() {
     assert_eq!(reader.oracle().rule(), AliasRule::Llvm);
 }
 
-/// A short version of the long run `cargo run --release -p tbaa-bench --bin soak`; `TBAA_SOAK` sets
-/// the number of queries.
+/// A short `cargo run --release -p tbaa-bench --bin soak`; `TBAA_SOAK` is the number of queries.
 #[test]
 fn soak() {
     let questions = std::env::var("TBAA_SOAK").map_or(120_000, |var| var.parse().unwrap());

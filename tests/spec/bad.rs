@@ -92,7 +92,6 @@ fn hostile_texts_are_errors() {
     }
 }
 
-/// A good text that is cut off, or changed in one place, causes no panic.
 #[test]
 fn damaged_specs_do_not_panic() {
     let good = include_str!("../fixtures/specs/everything.ron");

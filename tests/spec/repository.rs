@@ -19,7 +19,6 @@ fn specs() -> Vec<(String, String)> {
     paths.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
 }
 
-/// Runs a check on every spec, and panics with the failures of all specs.
 fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
     let mut failures = Vec::new();
     for (file, text) in specs() {
@@ -46,8 +45,7 @@ fn expectations_hold() {
     });
 }
 
-/// Puts the types into a random order in which each is still declared before it is used, and the
-/// tags into any order.
+/// Puts the types into a random order in which each precedes its uses, and the tags into any order.
 fn shuffle(spec: &mut Spec, random: &mut Rng) {
     let mut waiting = std::mem::take(&mut spec.types);
     let mut declared: Vec<String> = Vec::new();
@@ -191,7 +189,6 @@ fn the_documented_example_holds() {
     }
 }
 
-/// The specs have the structs that articles print, and answers on some offsets in them.
 #[test]
 fn the_structs_that_the_articles_print_are_in_the_specs() {
     let call_info = "any pointer 0, any pointer 4, any pointer 8, any pointer 12, CallInfo_l 16, \

@@ -39,7 +39,6 @@ const OPERANDS: &str = "null|!\"s\"|!{}|!0|!1|!5|!9|!99|!{!0, i64 0}|!{!0, 0}|i6
     0|-8|8|0x8|1.5|u0x8|true|x|i64|i0 0|i64 true|i64 0x8|i64 0 8|i64 %p|%p|@f|ptr @g|double 1|float 0.1|undef|void|\
     distinct !{}|!x|i64 i64|!!0|! 0|!\"s\" !0|";
 
-/// Texts of tokens, separated by `|`.
 const TOKENS: &str =
     "!|{|}|,|=|;|null|distinct|i1|i32|i64|0|1|-8|x|\"s\"|!\"s\"|!{}|!0|!1|!5|!99|i64 0|\n";
 

@@ -239,8 +239,7 @@ fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
-/// Returns the graph's types and tags as plain data, or `None` if the naive definition does not
-/// support the types. A tag that the naive definition does not support is `None`.
+/// Returns types and tags as plain data; `None` for types, or for a tag, that [`Naive`] lacks.
 fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<universe::Tag>>)> {
     let mut place = vec![None; graph.node_count()];
     let mut types = Vec::new();

@@ -131,8 +131,7 @@ fn use_all(module: &Module<'_>, keep: Keep) {
     link(graph);
 }
 
-/// Reads `.ll` text with function bodies, analyses and instruments them, adds tags, and lowers the
-/// module's tags.
+/// Reads `.ll` text with function bodies. Analyses, instruments, tags and lowers the module.
 pub fn module(data: &[u8]) {
     let Ok(module) = tbaa_ir::read(data) else { return };
     let (effects, sizes) = (Effects::new(&module), Sizes::new(&module));
@@ -316,8 +315,7 @@ pub fn serial(data: &[u8]) {
     }
 }
 
-/// Names that are easily confused: with each other, with the keys that a spec invents for equal
-/// names, and with RON's syntax.
+/// Names easily confused with each other, with keys that a spec invents, or with RON's syntax.
 const NAMES: [&[u8]; 12] = [
     b"int",
     b"int#2",
@@ -363,8 +361,7 @@ pub fn graph(data: &[u8]) -> Graph {
     graph
 }
 
-/// Calls the builder, with queries in between: an oracle that grows with the graph must answer like
-/// one that is made at the end.
+/// Calls the builder and queries. An oracle that grows must answer like one made at the end.
 pub fn builder(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(rules) = input.choose(&AliasRule::ALL) else { return };

@@ -12,18 +12,15 @@ pub const KINDS: [(&str, Kind); 16] = [
     ("half", |n, out| fill(n, NAME, b"\xC3", "\", !0, i64 0}\n", out)),
     ("nul", |n, out| fill(n, NAME, b"\0", "\", !0, i64 0}\n", out)),
     ("truncated", truncated),
-    // All nodes on one line.
     ("line", |n, out| types(n, ' ', |i| whole(i, "!1"), out)),
     ("nodes", |n, out| types(n, '\n', |i| whole(i, "!1"), out)),
     // Each scalar's parent is the previous scalar.
     ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i)), out)),
     ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n), out)),
     ("endless", |n, out| types(n, '\n', endless, out)),
-    // Structs within structs.
     ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1)), out)),
     ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX), out)),
     ("sized", |n, out| types(n, '\n', sized, out)),
-    // One struct with many members.
     ("members", |n, out| wide(n, 4, out)),
     ("overlap", |n, out| wide(n, 0, out)),
     ("far", |n, out| wide(n, u64::MAX / n as u64, out)),

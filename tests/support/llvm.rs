@@ -58,8 +58,7 @@ impl Llvm {
         printed.lines().map(|line| line.as_bytes().to_vec()).collect()
     }
 
-    /// Returns the LLVM module, as text, that clang makes of a source file. A process compiles a
-    /// file only once with the same options.
+    /// Returns the text of clang's module for a source file, compiled once per process and options.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
         let module = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,8 +123,7 @@ pub fn stored(store: &str) -> usize {
     number.unwrap_or_else(|| panic!("no store of a number: {store}"))
 }
 
-/// Writes a file to the current test's own folder, and returns the file's path. The name of the
-/// thread is the name of the test.
+/// Writes a file to a folder that is named like the test's thread. Returns the file's path.
 pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("no test").replace("::", "-");
@@ -194,8 +192,7 @@ fn usable<T>(found: Result<T, String>) -> Option<T> {
     }
 }
 
-/// Compiles a program of `tests/llvm` against LLVM 22, unless it was compiled since its
-/// source changed.
+/// Compiles a program of `tests/llvm` against LLVM 22, unless the binary is newer than the source.
 fn build(name: &str) -> Result<PathBuf, String> {
     let source = Path::new(crate::ROOT).join(format!("tests/llvm/{name}.cpp"));
     let built = folder().join(name);

@@ -3,8 +3,7 @@
 
 use super::universe::{Field, Tag, Universe};
 
-/// Array elements are listed up to this number of bytes from the array's start. For the arrays of a
-/// random universe, that is enough.
+/// The bytes from an array's start whose elements are listed: enough for random universes.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 

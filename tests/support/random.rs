@@ -90,7 +90,6 @@ fn type_system(
                 }
                 _ => (*rng.pick(&scalars), 8),
             };
-            // The field is an array now and then.
             let extent = if rng.one_in(6) { size * (1 + rng.below(4) as u64) } else { size };
             fields.push(SizedField { ty, offset, size: extent });
             end = end.max(offset + extent);
@@ -114,8 +113,7 @@ fn type_system(
     scalars
 }
 
-/// Adds a tag for a random path from `base`. LLVM follows the last of several fields at one offset,
-/// and so does the path.
+/// Adds a tag for a random path, which follows the last of several fields at one offset, like LLVM.
 fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> TagId {
     let Universe { format, shape, .. } = *universe;
     let (mut ty, mut offset) = (base, 0);
@@ -214,8 +212,7 @@ impl Grower {
         rng.pick(&self.structs).ty
     }
 
-    /// Adds a tag for a random access in `base`. The tag's size may be 0 or twice that
-    /// of the accessed type. Returns `None` if the builder refuses the tag.
+    /// Adds a tag for a random access in `base`. Returns `None` if the builder refuses the tag.
     pub fn tag(&self, graph: &mut Graph, base: TypeId, rng: &mut Rng) -> Option<TagId> {
         let (mut ty, mut offset) = (base, 0);
         while graph.ty(ty).kind() == TypeKind::Aggregate {
@@ -323,9 +320,8 @@ pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
     stores("f", tags.map(|tag| numbers[tag.index()])) + "\n" + &metadata
 }
 
-/// Returns a module with random types and with a store for each of `tags` random tags. Parents and
-/// fields may be types of any kind. If `is_deep`, types form long chains, and some offsets may be
-/// `i32`; otherwise types may be recursive.
+/// Returns a module with random types and a store for each of `tags` random tags. If `is_deep`,
+/// types form long chains, and some offsets may be `i32`; otherwise types may be recursive.
 pub fn wild(rng: &mut Rng, types: usize, tags: usize, is_deep: bool) -> String {
     let (rare, mixed, all_new) = (rng.one_in(4), rng.one_in(4), rng.one_in(2));
     let int = |rng: &mut Rng, value: usize| {

@@ -66,12 +66,10 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     run_on(command.args(arguments).args(["-o", "-", "-"]), input).unwrap()
 }
 
-/// Returns whether a line begins an instruction, instead of continuing one.
 fn is_instruction(line: &str) -> bool {
     line.starts_with("  ") && !line.starts_with("   ") && !line.starts_with("  ]")
 }
 
-/// Returns the label that a line defines.
 fn label(line: &str) -> Option<&str> {
     let label = line.split(" ;").next()?.trim_end().strip_suffix(':')?;
     (!line.starts_with([' ', ';', '}'])).then_some(label)

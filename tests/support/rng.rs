@@ -1,7 +1,6 @@
 /// `SplitMix64`, a small random generator: a seed gives the same numbers everywhere.
 ///
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014.
+/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 pub struct Rng(pub u64);
 
 impl Rng {

@@ -61,14 +61,12 @@ struct Shared<'p> {
     /// Each tag, as soon as it is added.
     tags: Vec<OnceLock<TagId>>,
     made: AtomicUsize,
-    /// The number of tags that are published.
     published: AtomicUsize,
     /// The number of structs that each thread is done with; thread 0 adds.
     at: Vec<AtomicUsize>,
 }
 
-/// The indices of two tags, and whether they may alias; `None` is `MayAlias` for a tag that was not
-/// published yet.
+/// The indices of two tags and whether they may alias; `None` if a tag was not published yet.
 type Answer = Option<(u32, u32, bool)>;
 
 /// Adds to an oracle while several threads query replicas. Compares the answers with those of an
@@ -118,8 +116,7 @@ pub fn run(plan: &Plan) -> Report {
     report
 }
 
-/// Marks a thread as running. When the thread ends, even by a panic, the others no longer wait for
-/// it.
+/// Marks a thread as running. When the thread ends, even by a panic, the others stop waiting.
 struct Present<'s>(&'s AtomicUsize);
 
 impl Drop for Present<'_> {
@@ -129,8 +126,7 @@ impl Drop for Present<'_> {
 }
 
 impl Shared<'_> {
-    /// Records that `thread` is done with `structs` structs. Waits until no thread is more than
-    /// [`AHEAD`] structs behind it.
+    /// Records `structs` as done, and waits until no thread is more than [`AHEAD`] structs behind.
     fn meet(&self, thread: usize, structs: usize) {
         self.at[thread].store(structs, Release);
         let late = |at: &AtomicUsize| at.load(Acquire) + AHEAD < structs;

@@ -240,7 +240,6 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], taste: Taste
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { *rng.pick(from) };
-        // Some fields have the type of the field before them.
         if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
             ty = last.ty;
         }

@@ -56,7 +56,6 @@ fn a_damaged_text_is_no_danger() {
             Err(_) => panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text)),
         }
     }
-    // Both outcomes are frequent.
     assert!(read > 500 && refused > 500, "{read} read, {refused} refused");
 }
 
@@ -82,8 +81,7 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// A reader that searches the rest of the line for each instruction, or its stack for each node,
-/// would take many minutes.
+/// Searching the line for each instruction, or the stack for each node, would take many minutes.
 #[test]
 fn no_text_takes_quadratic_time() {
     let n = 100_000;

@@ -8,7 +8,6 @@ use super::{module_of, read, text_of};
 
 const FILE: &str = "text/names.txt";
 
-/// Returns metadata: a struct type with its debug information.
 fn debug() -> String {
     cases::all(FILE).swap_remove(0).1.swap_remove(1)
 }

@@ -24,9 +24,8 @@ fn a_type_marked_as_a_tag_is_rejected() {
     );
 }
 
-/// A case's output has the dump, the verifier's rules that tags break, and the text for MLIR. For a
-/// module without tags and types, the output is the operands of node `!0`. A dump that is read and
-/// written again loses only its comments, and its tags break the same rules.
+/// A case's output has the dump, the rules that tags break, and the text for MLIR. Without tags and
+/// types, it has the operands of node `!0`. A dump read and written again loses only comments.
 #[test]
 fn nodes_are_written_as_written_down() {
     let verdicts = |module: &Module<'_>| -> Vec<_> {

@@ -6,8 +6,7 @@ use tbaa_tests::{Rng, cases, dumps, setting};
 
 use super::read;
 
-/// Returns the text of a random module with unordered numbers and gaps; some tags are inline, and
-/// some types are attached as tags.
+/// Returns a random module: unordered numbers with gaps, inline tags, types attached as tags.
 fn text(rng: &mut Rng) -> String {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe = Universe { format, structs: 1 + rng.below(4), tags: 12, shape: Shape::Any };

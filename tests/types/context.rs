@@ -33,7 +33,6 @@ fn holds(context: &Context, of: Type) -> HashSet<Type> {
     }
 }
 
-/// A body that contains its own struct is refused, both in `set_body` and in a text.
 #[test]
 fn a_body_is_refused_where_the_struct_is_in_it() {
     let (mut refused, mut refused_texts) = (0, 0);
@@ -79,7 +78,6 @@ fn a_body_is_refused_where_the_struct_is_in_it() {
             refused += usize::from(contained);
         }
         context.types().for_each(|ty| _ = size(&context, ty));
-        // Adds the bodies of the other structs.
         for ty in context.structs().filter(|ty| !structs.contains(ty)) {
             writeln!(text, "{}", context.definition(ty)).unwrap();
         }
@@ -236,7 +234,6 @@ fn text_that_is_cut_anywhere_is_an_error_or_a_type() {
     assert!(Context::new().read_definitions(text).is_ok());
 }
 
-/// 100,000 structs, each of which contains the next one, read from a text in either order.
 #[test]
 fn a_long_chain_is_read_in_either_order() {
     const COUNT: usize = 100_000;

@@ -113,8 +113,7 @@ fn classes_are_what_the_definitions_say() {
             }
         }
     }
-    // The test means little unless some types are equal, and others are equal only when they are
-    // unfolded.
+    // The test means little unless some types are equal, and some only when they are unfolded.
     assert!(merged[0] > rounds && merged[1] > rounds, "{merged:?}");
 }
 
@@ -257,7 +256,6 @@ fn a_hundred_thousand_recursive_structs() {
     assert!(structural > MANY * 9 / 10 && unfolding == 1, "{structural} {unfolding}");
 }
 
-/// 40 modules that define the same types have as many classes of structs as one.
 #[test]
 fn many_copies_of_a_program_are_as_many_classes_as_one() {
     let mut rng = Rng(3);

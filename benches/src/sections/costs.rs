@@ -70,8 +70,7 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
 }
 
 pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
-    // The graph's tables double when they are full. A full run has one count just above a power of
-    // two, and one just below the next power.
+    // Tables double when they are full, so one count is just above a power of two, one just below.
     let counts: &[usize] = run.pick(&[33_000, 65_500], &[1_000]);
     let mut all = Vec::new();
     for format in [Format::Old, Format::New] {

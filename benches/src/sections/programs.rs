@@ -173,8 +173,7 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
             figure(megabytes_a_second(race.ns(limit))),
         ]
     };
-    // The table has only the old format, because the new one takes the same time. The summaries
-    // below include both formats.
+    // The table has only the old format: the new one takes the same time. Summaries have both.
     let old = || all.iter().step_by(2);
     let reads = old().map(|m| row("read", m, m.text, &m.read, "count lines"));
     let writes = old().map(|m| row("write", m, m.metadata, &m.write, "copy"));

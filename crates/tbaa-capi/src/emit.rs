@@ -144,7 +144,6 @@ impl NodeEmitter {
         Ok(emitted(self.emitter.tag(graph, tag))?.as_ptr())
     }
 
-    /// Emits nodes that were recorded earlier.
     pub(crate) fn recorded(
         &mut self,
         nodes: &Attachments<Recorded>,

@@ -198,7 +198,6 @@ pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     both(write, read) | both(read, write) << 1 | both(write, write) << 2
 }
 
-/// All bits of `Conflicts`.
 pub(crate) const ANY_CONFLICT: u32 = 7;
 
 /// Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is

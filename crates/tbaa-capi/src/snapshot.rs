@@ -13,7 +13,6 @@ use crate::context::{Context, Snapshot, made_in};
 use crate::oracle::{Oracle, rule_of};
 use crate::status::{Status, answer};
 
-/// The largest number of snapshots that a context keeps.
 const MAX_SNAPSHOTS: usize = 4;
 
 impl Context {

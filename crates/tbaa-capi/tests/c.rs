@@ -1,5 +1,4 @@
-//! Compiles C and C++ programs against the installed libtbaa with gcc and clang, with all warnings,
-//! and runs them, some under valgrind and the sanitizers.
+//! Runs C and C++ programs with the installed libtbaa, some under valgrind and the sanitizers.
 
 mod support;
 
@@ -20,7 +19,6 @@ fn shared(more: &[&str]) -> Vec<String> {
     flags
 }
 
-/// Returns the compiler's arguments for the static library.
 fn with_static_library() -> Vec<String> {
     let mut found = flags(&["--cflags"]);
     found.push(prefix().join("lib/libtbaa.a").display().to_string());
@@ -50,7 +48,6 @@ fn programs_run_by_gcc_and_under_valgrind() {
     let Some(()) = have(&["cc", "gcc", "pkg-config", "valgrind"]) else { return };
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
-        // This program is also linked with the static library.
         if name == "api.c" {
             let program = compile("gcc", &source(name), with_static_library(), "api-static");
             expect(&program, &output(&program));

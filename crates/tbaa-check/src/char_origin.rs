@@ -49,7 +49,6 @@ pub fn is_char(module: &Module, tag: TagId) -> bool {
 pub struct CharOrigins<'a> {
     module: &'a Module<'a>,
     sizes: &'a Sizes,
-    /// The function that was examined last.
     function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
     known: RefCell<HashMap<u32, Option<CharOrigin>>>,
 }
@@ -60,9 +59,8 @@ impl<'a> CharOrigins<'a> {
         CharOrigins { module, sizes, function: RefCell::default(), known: RefCell::default() }
     }
 
-    /// Returns the origin of an access's `char` tag, or the reason why it has no tag. `None` for
-    /// other tags, for instructions that are neither loads nor stores, and for an untagged access
-    /// that is not to a bit-field.
+    /// Returns the origin of the `char` tag of a load or store, or the reason why an access to a
+    /// bit-field has no tag. `None` for other instructions.
     pub fn of(&self, instruction: &Instruction) -> Option<CharOrigin> {
         if let Some(known) = self.known.borrow().get(&instruction.offset) {
             return known.clone();

@@ -9,8 +9,7 @@ use tbaa::parts::Shape;
 use tbaa::{Format, Operand};
 use tbaa_ir::{Edits, Keep, Module};
 
-/// The largest number of operands of a node that is repaired. The time to find one operand is
-/// linear in the length of the node.
+/// The largest number of operands of a repaired node. Finding an operand takes linear time.
 const OPERANDS: usize = 256;
 
 /// The largest number of nodes that are repaired.

@@ -36,7 +36,6 @@ impl<'a> Subject<'a> {
         Some(self.sizes.get_or_init(|| Sizes::new(module)))
     }
 
-    /// Returns the LLVM type that an instruction loads or stores.
     pub(crate) fn access_type(&self, instruction: &Instruction) -> Option<Type> {
         self.sizes()?.ty(self.module?.access_type(instruction))
     }
@@ -75,7 +74,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns a type's name in quotes; `None` if it has none.
     pub(crate) fn quoted_name(&self, node: NodeId) -> Option<String> {
         match self.graph.operand(node, Shape::of(self.graph, node).name())? {
             Operand::String(name) => Some(format!("\"{}\"", shortened(name))),
@@ -99,8 +97,7 @@ impl<'a> Subject<'a> {
         shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
-    /// Returns the name and the meaning of a tag: `!8, S.x (int at 4 of S),`. Without a text,
-    /// returns the name alone.
+    /// Returns a tag's name and, if there is a text, its meaning: `!8, S.x (int at 4 of S),`.
     pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
         match self.module {
             Some(_) => format!("{}, {},", self.tag_name(tag), self.tag_meaning(tag)),
@@ -158,7 +155,6 @@ impl<'a> Subject<'a> {
         offset..offset + line.trim_ascii_end().len()
     }
 
-    /// Returns the name of the function that contains an instruction: `@f`.
     pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
         self.function_called(instruction.function)
     }

@@ -11,7 +11,6 @@ use crate::files::read_file;
 use crate::printable::printable_path;
 use crate::report::{Failure, Result, bail};
 
-/// An entry of the database: a file, and the command that compiles it.
 #[derive(Deserialize)]
 struct Entry {
     directory: PathBuf,

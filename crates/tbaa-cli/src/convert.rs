@@ -33,7 +33,6 @@ pub(crate) struct FlagsArg {
 }
 
 impl FlagsArg {
-    /// Returns the input at `path`, with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
         Origin { build: self.build.as_deref(), ..Origin::new(path, &self.flags) }
     }

@@ -30,9 +30,8 @@ pub(crate) fn read_stdin() -> Result<(String, Vec<u8>)> {
 }
 
 /// Reads at most 4 GiB, because a pipe or a device may have no end. This is one byte more than the
-/// module reader accepts, so the module reader reports the error.
-///
-/// Fails if the first 64 KiB contain a zero byte and are not bitcode.
+/// module reader accepts, so the module reader reports the error. Fails if the first 64 KiB contain
+/// a zero byte and are not bitcode.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
     const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();

@@ -46,7 +46,6 @@ impl Input {
         found.collect()
     }
 
-    /// Finds the accesses that each of two names means: see [`Input::find`].
     pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<[Vec<Found>; 2]> {
         let found = self.find(&[a, b])?;
         Ok(found.try_into().unwrap_or_else(|_| unreachable!("a list for each name")))
@@ -117,8 +116,7 @@ impl Input {
         Ok(())
     }
 
-    /// Finds a tag by its node's number in `tbaa dump`, or else in the text. If the node is no
-    /// tag yet, makes it a tag, and usually prints a note.
+    /// Finds a tag by its number in `tbaa dump`, or else in the text. May make the node a tag.
     fn numbered(&mut self, digits: &str, numbering: &Numbering) -> Result<TagId> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
         let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
@@ -247,8 +245,7 @@ impl Input {
         }
     }
 
-    /// Finds a function by its LLVM name, or by its name in the source. The latter may omit the
-    /// parameters if it is unique without them.
+    /// Finds a function by its LLVM or source name. A unique source name may omit the parameters.
     pub(crate) fn function(&self, module: &Module<'_>, name: &str) -> Result<u32> {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
@@ -390,7 +387,6 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     output::listed(names, SHOWN, ", ", " and ")
 }
 
-/// Returns a clause that lists the module's tags.
 fn known_tags(module: &Module<'_>) -> String {
     let tags = listed_tags(module);
     if tags.is_empty() {

@@ -23,7 +23,6 @@ pub(crate) struct RulesArg {
     pub(crate) rules: Option<AliasRule>,
 }
 
-/// A module or a spec that has been read.
 pub(crate) struct Input {
     pub(crate) file: String,
     pub(crate) content: Content,
@@ -98,7 +97,6 @@ impl Input {
         Self::of_text(file, text)
     }
 
-    /// Returns the failure for an error in the text.
     pub(crate) fn wrong(&self, error: &TextError) -> Failure {
         Failure::at(&self.file, self.text(), error.offset, &error.kind)
     }
@@ -110,7 +108,6 @@ impl Input {
         }
     }
 
-    /// Returns the input's name for messages.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
@@ -140,7 +137,6 @@ impl Input {
         }
     }
 
-    /// Returns the rules that the user asked for, or else the default for the input.
     pub(crate) fn rules(&self, asked: Option<AliasRule>) -> AliasRule {
         asked.unwrap_or_else(|| match &self.content {
             Content::Module(_) => AliasRule::Llvm,
@@ -148,8 +144,7 @@ impl Input {
         })
     }
 
-    /// Returns the tags for commands on all pairs, with their names: for a spec the named tags, and
-    /// for a module those of [`listed_tags`].
+    /// Returns the named tags of a spec, or the [`listed_tags`] of a module, each with its name.
     pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
         match &self.content {
             Content::Spec(built, _) => {
@@ -182,8 +177,7 @@ impl Input {
         }
     }
 
-    /// Returns a tag's printable label and meaning: `!8 vec.len (long at 8 of vec)`. For a spec,
-    /// only its label.
+    /// Returns a tag's label and, except for a spec, its meaning: `!8 vec.len (long at 8 of vec)`.
     pub(crate) fn described(&self, names: &Names<'_>, tag: TagId) -> String {
         let label = printable(self.label(tag));
         match &self.content {
@@ -309,9 +303,8 @@ pub(crate) fn listed_tags(module: &Module<'_>) -> Vec<TagId> {
     if attached.is_empty() { module.graph().tags().collect() } else { attached }
 }
 
-/// Returns the text of a node of a module: its number, or its operands if it has none.
-///
-/// The recursion ends: inline nodes nest to a limited depth, and every cycle has a numbered node.
+/// Returns the text of a node of a module: its number, or its operands if it has none. The
+/// recursion ends: inline nodes nest to a limited depth, and every cycle has a numbered node.
 pub(crate) fn reference(module: &Module<'_>, node: NodeId) -> String {
     if let Some(number) = module.number_of(node) {
         return format!("!{number}");

@@ -41,7 +41,6 @@ pub(crate) fn start() {
     });
 }
 
-/// Sets the text that describes the current work.
 pub(crate) fn doing(text: impl Into<String>) {
     line().0 = text.into();
 }

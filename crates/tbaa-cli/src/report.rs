@@ -36,12 +36,10 @@ impl From<io::Error> for Failure {
 }
 
 impl Failure {
-    /// Creates a failure without a place in a text.
     pub(crate) fn unusable(text: impl Display) -> Failure {
         Failure::Unusable(Message::Plain { place: None, text: text.to_string() })
     }
 
-    /// Creates a failure at a byte of a text.
     pub(crate) fn at(file: &str, text: &[u8], offset: usize, message: impl Display) -> Failure {
         let message = brief(message.to_string());
         Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message)))

@@ -48,7 +48,6 @@ impl Sources {
         format!("{}:{}", self.name(at), at.line)
     }
 
-    /// Returns the text of a location's file, if it can be read.
     pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
         let is_file = |path: &PathBuf| {
             fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() < MOST)

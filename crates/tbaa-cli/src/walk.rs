@@ -11,11 +11,8 @@ use crate::printable::printable;
 /// The next step of a path from a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    /// Into the field with this index.
     Field(usize),
-    /// To the parent.
     Parent,
-    /// The path ends.
     End,
 }
 
@@ -110,8 +107,7 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the steps of all paths from a tag's base to its access type. Above `STATES` states,
-/// returns none.
+/// Returns the steps of all paths from a tag's base to its access type; none above `STATES` states.
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);

@@ -179,7 +179,6 @@ fn within_5_seconds(done: impl Fn() -> bool) -> bool {
     })
 }
 
-/// After Ctrl-C, the search removes its temporary folder.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {

@@ -91,8 +91,7 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
 /// Compares the list of blocked loads with a sample of the loads that LLVM's passes keep. Memory
 /// keeps a load if LLVM removes or hoists it once all accesses to other addresses touch other
 /// memory. `TBAA_MODULES` names the modules, `TBAA_BEFORE` a second `tbaa` to compare with, and
-/// `TBAA_SAMPLE` the sample's size. Loads are compared by their names, which template instances may
-/// share.
+/// `TBAA_SAMPLE` the sample's size. Template instances may share a load's name.
 #[test]
 #[ignore = "asks LLVM about thousands of loads of the modules that TBAA_MODULES names"]
 fn recall_and_precision_of_real_modules() {

@@ -116,7 +116,6 @@ fn the_plugin_answers_what_the_rule_answers() {
 }
 
 /// Returns the text of a program with random accesses. Its exit status depends on their results.
-///
 /// Which classes may alias is random. Each slot (a global variable) is accessed with a few classes
 /// that may all alias one another. With `lie`, a slot's classes may also be NoAlias.
 fn program(rng: &mut Rng, lie: bool) -> String {
@@ -263,7 +262,6 @@ fn random_programs_do_what_they_did() {
     assert!(lies.count() >= 5);
 }
 
-/// Links modules, optimises the result with or without the plugin, and returns its output.
 fn output(modules: &[String], level: &str, plugin: Option<&str>) -> String {
     let linked = linked(modules);
     let made = folder("classes").join("optimised.bc");
@@ -285,8 +283,7 @@ fn linked(modules: &[String]) -> std::path::PathBuf {
     tools::printed(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
     linked
 }
-/// Runs the programs that the tests of `tbaa lower` use, first with access classes alone, then with
-/// classes and lowered tags. If a program has two modules, the second one adds classes.
+/// Runs the test programs of `tbaa lower` with access classes alone, then also with lowered tags.
 #[test]
 fn the_programs_of_the_lowering_do_what_they_did() {
     let Some(()) = tools::find(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) else {

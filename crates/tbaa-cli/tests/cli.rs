@@ -132,7 +132,6 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
-/// Runs the command without a terminal, and in a terminal that the program `script` provides.
 #[cfg(target_os = "linux")]
 #[test]
 fn progress_is_shown_on_a_terminal_and_taken_away() {
@@ -165,7 +164,6 @@ fn json_reads_back_as_the_findings() {
     }
 }
 
-/// Checks properties that readers of SARIF 2.1.0 rely on.
 #[test]
 fn sarif_is_what_its_schema_wants() {
     for (args, least) in [

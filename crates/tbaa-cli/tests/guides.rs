@@ -25,8 +25,7 @@ fn pages() -> Vec<PathBuf> {
     pages.map(|page| page.canonicalize().unwrap()).chain([repository().join("README.md")]).collect()
 }
 
-/// Returns whether the tools that a session needs are installed: each tool that it names, all of
-/// them if it contains `--recipe`, and clang if it names a C or C++ file.
+/// Returns whether the tools that a session needs are installed.
 fn can_run(session: &str) -> bool {
     let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22", "python3"];
     let mut words = session.split_whitespace();

@@ -14,7 +14,6 @@ use tbaa_tests::cases;
 use tbaa_tests::llvm::aa_eval;
 use tools::{printed, scratch, tbaa};
 
-/// The folder with the types that the test cases use.
 const TYPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lower");
 
 fn lower(options: &[&str], file: &str) -> String {
@@ -101,7 +100,6 @@ fn lowered_unions_check() {
     assert!(wide.contains("TBAA108") && wide.contains("8 bytes"), "{wide}");
 }
 
-/// With the types of a C file, the tags of `tag_declared` do not contradict clang's.
 #[test]
 fn tags_of_declared_types_are_clangs() {
     let Some(()) = tools::find(&["clang-22"]) else { return };

@@ -76,7 +76,6 @@ const CALLS: &str = "int main(void) {
 }
 ";
 
-/// Replaces each mask in turn by no bits and by all bits. Each wrong mask is a compile error.
 #[test]
 fn a_wrong_mask_does_not_compile() {
     let Some(()) = tools::find(&["cc", "rustc"]) else { return };

@@ -87,7 +87,6 @@ struct Program {
     lists: BTreeMap<Set, usize>,
 }
 
-/// The state while a function is written.
 struct Writer<'p, 'r> {
     program: &'p mut Program,
     rng: &'r mut Rng,
@@ -385,12 +384,10 @@ fn bare(instruction: &str) -> &str {
     instruction.split(", !").next().unwrap().trim()
 }
 
-/// The number of pairs and accesses that were checked.
 #[derive(Default, Debug)]
 struct Counts {
     pairs: u64,
     apart: u64,
-    /// Accesses merged from two branches.
     merged: u64,
     inlined: u64,
     /// Accesses without a scope list.

@@ -45,8 +45,7 @@ fn loads(module: &str, function: &str) -> usize {
     body[..body.find("\n}").unwrap()].matches(" = load ").count()
 }
 
-/// Returns a function that loads from `%p`, stores to `%q`, and loads from `%p` again. The loads
-/// have scope list `a`, and the store has `b`.
+/// Returns a function with loads from `%p` (scope list `a`) around a store to `%q` (list `b`).
 fn reload(name: &str, a: &str, b: &str) -> String {
     let list =
         |list: &str| if list.is_empty() { String::new() } else { format!(", !alias.scope {list}") };
@@ -237,8 +236,7 @@ fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
     compare_asked(&file.to_string_lossy(), fs::read(asked).unwrap())
 }
 
-/// Tests Lua's interpreter and tables in both TBAA formats, in `opt` and in `clang`. `TBAA_MODULES`
-/// names more modules, separated by spaces.
+/// Tests Lua's interpreter and tables, and the modules in `TBAA_MODULES`, separated by spaces.
 #[test]
 fn what_llvm_is_asked_in_o2_we_answer_alike() {
     let Some(()) = llvm() else { return };

@@ -182,8 +182,7 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Of the programs with `Asked`, count those that `tbaa run` calls wrong, and those of them that
-    // `lint` reports.
+    // Count the programs with `Asked` that `tbaa run` calls wrong, and those that `lint` reports.
     let is_wrong = |question: &&Question| {
         let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
@@ -199,8 +198,7 @@ fn page() -> PathBuf {
     tools::path("../../docs/symptoms.md")
 }
 
-/// `docs/symptoms.md` lists the questions with `Asked` in the order of the files: one table for
-/// `blocks`, one for `run`, and one for all other commands.
+/// `docs/symptoms.md` lists the questions with `Asked`, in tables for `blocks`, `run` and others.
 #[test]
 fn the_page_lists_the_questions() {
     let mut tables = [String::new(), String::new(), String::new()];

@@ -24,8 +24,7 @@ pub enum Rule {
     /// A store has an immutable tag, which promises that the memory never changes.
     ImmutableStore,
     /// Two accesses that may alias are in two regions, but neither stores, or one is atomic.
-    /// Cranelift compiles this function correctly, but forbids such regions: inlining may add a
-    /// store.
+    /// Cranelift compiles such code correctly, but forbids it: inlining may add a store.
     PartedSafely,
     /// An access touches more bytes than its tag covers.
     Wide,

@@ -7,7 +7,6 @@ use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle, Size};
 
 use crate::Tags;
 
-/// An instruction that loads or stores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) inst: Inst,
@@ -71,9 +70,8 @@ impl Memory {
     }
 }
 
-/// Returns an access without its kind, and without its size if the tag's size covers that size.
-///
-/// By rule `llvm`, drops any size, and the tag if the tag's size does not cover the access's size.
+/// Returns an access without its kind, and without its size if the tag's size covers that size. By
+/// rule `llvm`, drops any size, and the tag if the tag's size does not cover the access's size.
 /// Drops a tag of another graph by every rule.
 pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
     let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
@@ -118,10 +116,9 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
     }
 }
 
-/// Returns whether Cranelift forgets the contents of all regions at an instruction.
-///
-/// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update`
-/// (in `alias_analysis.rs`). Cranelift may forget the contents elsewhere, too, which is harmless.
+/// Returns whether Cranelift forgets the contents of all regions at an instruction. Cranelift:
+/// `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
+/// `alias_analysis.rs`). Cranelift may forget the contents elsewhere, too, which is harmless.
 pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];
     let opcode = data.opcode();

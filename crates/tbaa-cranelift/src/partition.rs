@@ -388,8 +388,6 @@ mod tests {
         assert!((0..40).all(|pair| regions[2 * pair] == regions[2 * pair + 1]));
     }
 
-    /// The nodes with the most loads and stores get their own regions. Each other node joins the
-    /// region with which it has the fewest load-store pairs.
     #[test]
     fn at_most_so_many_regions() {
         let mut relation = Relation::default();

@@ -79,8 +79,7 @@ pub struct Applied {
     pub regions: usize,
     /// The number of sequence points that were inserted.
     pub sequence_points: usize,
-    /// The accesses without a region, in the order of the code, each with the reason. At a store
-    /// without a region, Cranelift forgets the contents of memory.
+    /// The accesses without a region, in the order of the code, each with the reason.
     pub without_region: Vec<WithoutRegion>,
 }
 
@@ -134,9 +133,8 @@ impl Regions {
         Regions { rule: oracle.rule(), known, places, count: 0, most }
     }
 
-    /// Sets the largest number of regions, at least 1; the default is [`Regions::MOST`]. At this
-    /// number, accesses that need a new region join the one with which they have the fewest pairs
-    /// of a load and a store.
+    /// Sets the largest number of regions, at least 1 (default: [`Regions::MOST`]). Accesses that
+    /// need one more join the region with which they have the fewest load-store pairs.
     #[must_use]
     pub fn at_most(self, most: u32) -> Regions {
         Regions { most, ..self }

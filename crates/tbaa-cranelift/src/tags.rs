@@ -6,8 +6,7 @@ use tbaa::TagId;
 
 /// The tags of the loads, stores and atomic instructions of one function, as a front end sets them.
 ///
-/// An instruction without a tag may touch any memory. Inlined instructions get new numbers, which
-/// have no tags here.
+/// An instruction without a tag may touch any memory. Inlined instructions have no tags here.
 #[derive(Clone, Debug, Default)]
 pub struct Tags {
     of: SecondaryMap<Inst, Option<TagId>>,

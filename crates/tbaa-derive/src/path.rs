@@ -7,7 +7,6 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Ident, LitFloat, LitInt, Token, Type, bracketed};
 
-/// A path as the macro's input spells it.
 pub(crate) struct Path {
     base: Type,
     steps: Vec<(Step, Span)>,

@@ -67,7 +67,6 @@ impl<'ctx> ModuleTags<'ctx> {
     }
 }
 
-/// Returns a module's instructions, in order.
 pub(crate) fn instructions<'ctx>(
     module: &Module<'ctx>,
 ) -> impl Iterator<Item = InstructionValue<'ctx>> {

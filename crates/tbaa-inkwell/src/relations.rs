@@ -19,7 +19,6 @@ const NAME: &std::ffi::CStr = c"tbaa.relations";
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     of: Option<(LLVMValueRef, LLVMModuleRef)>,
-    /// The number of operands.
     count: usize,
     there: HashSet<LLVMValueRef>,
 }

@@ -138,7 +138,6 @@ pub(crate) enum Callee {
     /// nothing, of the vectors that it stores. The size of those in [`WITHOUT_WIDTH`] is unknown.
     /// `None` if the call is in no module.
     Intrinsic(Option<Size>),
-    /// A function that is not an LLVM intrinsic.
     Other,
 }
 

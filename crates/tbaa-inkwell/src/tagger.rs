@@ -320,7 +320,6 @@ impl Tagger {
         self.put(nodes, instruction)
     }
 
-    /// Creates recorded nodes in LLVM, and attaches them.
     pub(crate) fn attach_recorded(
         &self,
         nodes: &Attachments<Recorded>,
@@ -400,10 +399,8 @@ impl Tagger {
     }
 
     /// Checks that LLVM's verifier accepts a tag on the instruction (or scopes, if it is an
-    /// `invoke`), and that the instruction is in the tagger's context.
-    ///
-    /// The check in LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not have a
-    /// TBAA access tag!".
+    /// `invoke`), and that the instruction is in the tagger's context. The check in LLVM:
+    /// `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not have a TBAA access tag!".
     fn check(&self, instruction: InstructionValue<'_>) -> Result<(), AttachError> {
         let opcode = instruction.get_opcode();
         match opcode {

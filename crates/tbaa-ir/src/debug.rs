@@ -10,7 +10,7 @@ use crate::{Instruction, Module};
 use tbaa::parts::table::HashMap;
 use tbaa_lex::{lexer::Lexer, source::unescaped};
 
-/// The limit of each loop that follows links from node to node, because the links may form a cycle.
+/// The largest number of links that one loop follows: links between nodes may form a cycle.
 const DEPTH: usize = 64;
 
 /// Maps a function's offset and a value's name to the metadata number of the source variable.
@@ -111,7 +111,6 @@ impl<'t> DebugNode<'t> {
         str::from_utf8(self.field(field)?).ok()?.parse().ok()
     }
 
-    /// Returns the metadata number that a field refers to.
     fn link(self, field: &[u8]) -> Option<u32> {
         str::from_utf8(self.field(field)?.strip_prefix(b"!")?).ok()?.parse().ok()
     }
@@ -189,7 +188,7 @@ impl<'t> DebugInfo<'t> {
         found
     }
 
-    /// Returns the metadata numbers that lines with `mark` define, in file order.
+    /// Returns the metadata numbers that the lines containing `mark` define, in file order.
     fn defined_with(&self, mark: &'static [u8]) -> impl Iterator<Item = u32> + use<'t> {
         let (text, finder) = (self.text, memchr::memmem::Finder::new(mark));
         let mut searched = 0;
@@ -203,12 +202,10 @@ impl<'t> DebugInfo<'t> {
         lines.filter_map(|line| Lexer::new(line.strip_prefix(b"!")?, 0).number().ok())
     }
 
-    /// Returns whether the text has no debug information on records.
     pub(super) fn has_no_records(&self) -> bool {
         self.records.is_empty() && self.typedefs().is_empty()
     }
 
-    /// Returns the typedef names of unnamed records, with the records.
     fn typedefs(&self) -> &[(Vec<u8>, u32)] {
         self.typedefs.get_or_init(|| {
             let typedef = |number| {
@@ -239,7 +236,7 @@ impl<'t> DebugInfo<'t> {
         Some((name, found.iter().map(|found| found.1).collect()))
     }
 
-    /// Returns the unnamed records that may have these fields, such as the closure of a lambda.
+    /// Returns records without any name, such as closures of lambdas, that may have these fields.
     pub(super) fn closures(&self, fields: &[(u64, &[u8])]) -> Vec<u32> {
         let mut found = self.records.get(&b""[..]).cloned().unwrap_or_default();
         found.retain(|&record| self.has_fields(record, fields).is_some());
@@ -391,7 +388,7 @@ impl<'t> DebugInfo<'t> {
         paths.all(|other| other == first).then_some(first)
     }
 
-    /// Appends the names of the members on the path to the field; `None` if there is no such field.
+    /// Appends to `path` the names of the members that lead to the field at `bits`, if it exists.
     fn follow(
         &self,
         mut record: DebugNode<'t>,
@@ -465,9 +462,9 @@ impl<'t> DebugInfo<'t> {
         self.place(attached(line(self.text.get(offset..)?), b"!dbg !")?)
     }
 
-    /// Like [`location_at`](Self::location_at), but if the instruction has no source line, returns
-    /// the location of the nearest later instruction of the block that has one, or else of the
-    /// nearest earlier one. Searches a limited number of lines of the text.
+    /// Like [`location_at`](Self::location_at), but if the instruction has no source line, searches
+    /// its block: returns the location of the nearest later instruction with a source line, or else
+    /// of the nearest earlier one. Searches a limited number of lines of the text.
     pub fn location_near(&self, offset: usize) -> Option<Location> {
         /// The largest number of lines that are searched in each direction.
         const NEAR: usize = 64;
@@ -514,7 +511,6 @@ impl<'t> DebugInfo<'t> {
         nodes.map(|name| lossy(&name)).collect()
     }
 
-    /// Returns the place that a `DILocation` node describes.
     fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;

@@ -158,9 +158,9 @@ pub struct Effects<'t> {
 struct Stated {
     /// The memory effects; `None` if the list states none.
     memory: Option<MemoryEffects>,
-    /// True if the call always ends: `willreturn`.
+    /// True for `willreturn`: a call always ends.
     returns: bool,
-    /// True if the call never throws: `nounwind`.
+    /// True for `nounwind`: a call never throws.
     nounwind: bool,
     /// True for `convergent`.
     convergent: bool,
@@ -168,7 +168,7 @@ struct Stated {
     null_is_valid: bool,
 }
 
-/// Prefixes, after `llvm.`, of the intrinsics that may not return or may unwind. The source is LLVM
+/// Prefixes, after `llvm.`, of the intrinsics whose calls do not always return. The source is LLVM
 /// 22's `Intrinsics.td`, without the intrinsics of targets.
 const MAY_END: [&[u8]; 26] = words(
     "asan. callbr. clear_cache coro. debugtrap eh. experimental.deoptimize \
@@ -221,7 +221,7 @@ impl<'t> Effects<'t> {
         self.functions.get(&Name::of(call.callee)).map_or(Stated::default(), |known| known.0)
     }
 
-    /// Returns whether LLVM must not make a call depend on more or fewer conditions.
+    /// Returns whether a call or its callee is `convergent`.
     pub fn is_convergent(&self, call: &Call<'t>) -> bool {
         self.stated(call.attributes.clone()).convergent || self.of_callee(call).convergent
     }
@@ -258,6 +258,7 @@ impl<'t> Effects<'t> {
     }
 
     /// Returns whether a call's argument, or the callee's parameter, has one of these attributes.
+    /// Ignores the parameter if an operand bundle of the call may write memory.
     pub fn argument_is(&self, call: &Call<'t>, nth: usize, texts: &[&str]) -> bool {
         // A bundle may access memory that the callee does not.
         let is_other = |attribute: &Attribute<'_>| match attribute {
@@ -271,8 +272,8 @@ impl<'t> Effects<'t> {
         both.any(|argument| texts.iter().any(|text| argument.has(text.as_bytes())))
     }
 
-    /// Returns the effects from the table of LLVM's intrinsics, like
-    /// `Intrinsic::lookupIntrinsicID`. The name may have types as suffixes.
+    /// Returns the effects of one of LLVM's intrinsics; its name may have types as suffixes. See
+    /// LLVM's `Intrinsic::lookupIntrinsicID`.
     fn intrinsic(&self, name: &[u8]) -> Option<MemoryEffects> {
         let mut name = name.strip_prefix(b"llvm.")?;
         loop {

@@ -35,9 +35,9 @@ pub struct Flow {
 
 /// A natural loop. Back edges to the same header form one loop. Two loops are disjoint or nested.
 pub struct Loop {
-    /// The header: the block that dominates all blocks of the loop.
+    /// The header: the block of the loop that dominates the others.
     pub header: usize,
-    /// The number of loops that contain it, itself included.
+    /// The number of loops that contain this loop, itself included.
     depth: usize,
     /// The range of its blocks in `Flow::in_loops`.
     span: Range<usize>,

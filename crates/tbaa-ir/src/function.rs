@@ -225,7 +225,6 @@ fn result_before(text: &[u8], at: usize) -> Option<usize> {
     (text[start] == b'%' && start + 1 < end).then_some(start)
 }
 
-/// Skips white space and line ends.
 #[inline]
 fn space(text: &[u8], mut at: usize) -> usize {
     if text[at..].starts_with(b"\n  ") {
@@ -252,8 +251,8 @@ struct Current {
     at: Option<usize>,
 }
 
-/// Skips a function's header, from after the name through the `{` of the body. Other braces come
-/// before: of metadata nodes, and of constants after `prefix`, `prologue` and `personality`.
+/// Skips a function's header, from after the name through the `{` of the body. Metadata nodes, and
+/// constants after `prefix`, `prologue` and `personality`, may contain other braces.
 fn to_body(stops: &mut Stops<{ BRACKETS | ANGLES }>, lexer: &mut Lexer<'_>) -> Result<()> {
     let mut in_constant = false;
     loop {

@@ -110,7 +110,7 @@ pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     Ok(Some(Start { opcode, after }))
 }
 
-/// The number of bytes after an opcode in which operands are searched. Without a limit, each
+/// The number of bytes after an opcode that are searched for operands. Without a limit, each
 /// malformed instruction without a comma would search the rest of the text.
 const SEARCH: usize = 4096;
 

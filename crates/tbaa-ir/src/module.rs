@@ -337,7 +337,7 @@ impl Module<'_> {
         Some(self.origins.get(node)?.offset as usize)
     }
 
-    /// Marks the node that the text defines as `!number` as a tag, like a `!tbaa` attachment.
+    /// Marks the node `!number` of the text as a tag, like the node of a `!tbaa` attachment.
     /// `None` if the reader did not keep the node.
     pub fn tag(&mut self, number: u32) -> Option<TagId> {
         let node = self.node(number)?;

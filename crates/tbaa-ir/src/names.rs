@@ -49,7 +49,8 @@ pub struct Names<'a> {
     unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
 
-/// A typedef's name for an unnamed type, and the records in the debug information that may be it.
+/// A typedef's name for an unnamed type, and the records (structs, classes or unions in the debug
+/// information) that may be this type.
 type Unnamed = (String, Vec<u32>);
 
 /// The largest depth of a pointer that is written with stars.

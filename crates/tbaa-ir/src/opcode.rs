@@ -56,10 +56,10 @@ opcodes! {
 #[derive(PartialEq, Eq)]
 enum Class {
     Access,
-    /// It has two operands of one type.
+    /// Instructions with two operands of one type.
     Binary,
     Cast,
-    /// Its result depends only on its operands, and it is neither binary nor a cast.
+    /// Other instructions whose results depend only on their operands.
     Pure,
     End,
     Other,

@@ -33,7 +33,7 @@ const KEEPING: [&[u8]; 13] = [
     b"llvm.stack", b"llvm.va_", b"llvm.var.annotation", b"llvm.vp.",
 ];
 
-/// The largest number of joins of slots. Nested loops and slots may make their product.
+/// A limit for the number of joins, which may be the number of slots times that of blocks.
 const MOST_JOINS: usize = 1 << 18;
 
 /// The largest number of values derived from an address that are followed (LLVM: 100 uses).
@@ -60,7 +60,7 @@ pub enum Object {
     Global,
     /// A parameter. It may point to a global variable, or where another pointer points.
     Parameter,
-    /// An object that only this parameter points to: the parameter is `noalias` or `byval`.
+    /// The object of a `noalias` or `byval` parameter: only this parameter points to it.
     Noalias,
     /// Any object: the base is another value, such as a load, a call or a `phi`.
     Unknown,
@@ -384,7 +384,7 @@ impl<'t> Pointers<'t> {
         Some(next)
     }
 
-    /// Returns the value of an integer constant. It is signed, also where the text is `i1 true`.
+    /// Returns the value of an integer constant as a signed number, even for `i1 true`.
     fn integer(&self, value: Value) -> Option<i64> {
         let Def::Integer(number) = self.function.def(value) else { return None };
         let bits = self.function.ty(value).map_or(64, |ty| {
@@ -711,7 +711,6 @@ impl<'t> Pointers<'t> {
         }
     }
 
-    /// Returns the index of an instruction in its block.
     fn position(&self, inst: usize) -> usize {
         self.positions.get_or_init(|| {
             let mut positions = vec![0; self.function.instructions.len()];
@@ -812,7 +811,7 @@ fn captures(function: &Function<'_>, effects: &Effects<'_>) -> HashMap<Value, Ca
     let is_intrinsic = |call: &Call<'_>| call.callee.starts_with(b"llvm.");
     let derives = |it: &Inst| match it.opcode {
         Opcode::GetElementPtr | Opcode::Phi | Opcode::Select | Opcode::Freeze => true,
-        // Such as `llvm.ptrmask` and `llvm.launder.invariant.group`.
+        // Intrinsics such as `llvm.ptrmask` and `llvm.launder.invariant.group` return a pointer.
         Opcode::Call => {
             let is_pointer = it.result.is_some_and(|result| function.is_pointer(result));
             is_pointer && function.call(it).is_some_and(|call| is_intrinsic(&call))

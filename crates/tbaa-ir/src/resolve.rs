@@ -15,7 +15,7 @@ use tbaa_lex::lexer::Lexer;
 #[non_exhaustive]
 pub enum Keep {
     /// The nodes that `!tbaa`, `!tbaa.struct`, `!llvm.errno.tbaa` and the lists `!tbaa.tags`,
-    /// `!tbaa.structs` and `!tbaa.types` refer to, directly or not. If there are none, as `All`.
+    /// `!tbaa.structs` and `!tbaa.types` refer to, directly or not. If there are none, see `All`.
     #[default]
     Used,
     /// All nodes except specialised ones, such as `!DIFile(...)`.
@@ -46,8 +46,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module<'static>>
             Attached::Copy(copy) => instruction.copy = Some(copy),
         }
     }
-    // LLVM upgrades a scalar type that an instruction has as its tag to a new tag node, as `attach`
-    // did above. It does not upgrade nodes in lists, and rejects a scalar type as a tag of `errno`.
+    // If an instruction's tag is a scalar type, LLVM makes a new tag node, as `attach` did above.
+    // For nodes in lists LLVM does not, and it rejects a scalar type as a tag of `errno`.
     type Mark = fn(&mut Module<'_>, NodeId);
     let lists: [(_, Mark); 4] = [
         (&scan.tags, |module, node| _ = module.graph.mark_tag(node)),

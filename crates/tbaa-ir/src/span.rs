@@ -90,7 +90,7 @@ impl Module<'_> {
             lexer.token(b",")?;
         }
         lexer.skip_space().ok()?;
-        // LLVM 3 writes `metadata` before a string or node.
+        // LLVM before 3.6 writes `metadata` before a string or node.
         if lexer.eat_word(b"metadata") {
             lexer.skip_space().ok()?;
         }

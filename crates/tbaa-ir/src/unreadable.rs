@@ -36,7 +36,7 @@ pub enum WhyUnreadable {
 }
 
 impl Module<'_> {
-    /// Calls `found` with operands of the text's nodes that LLVM cannot read.
+    /// Finds operands in the text's nodes that LLVM cannot read, and passes each to `found`.
     #[doc(hidden)]
     pub fn unreadable(&self, mut found: impl FnMut(Unreadable)) {
         let text = &*self.text;
@@ -147,7 +147,7 @@ impl Module<'_> {
 /// Moves to the `{` of an inline node. Returns false, without moving, if no inline node is next.
 fn enter(lexer: &mut Lexer<'_>) -> Result<bool> {
     let mut ahead = *lexer;
-    // LLVM 3 writes `metadata` before a node.
+    // LLVM before 3.6 writes `metadata` before a node.
     if ahead.eat_word(b"metadata") {
         ahead.skip_space()?;
     }

@@ -211,8 +211,8 @@ impl<'t> Lexer<'t> {
     }
 
     /// Moves to the first byte in `stops` outside strings, comments and brackets, or to a closing
-    /// bracket without an opening one. `stops` may contain `@`, `,` and `{`. Returns the skipped
-    /// text, trimmed, with its comments.
+    /// bracket without an opening one. `stops` may contain `@`, `,` and brackets. Returns the
+    /// skipped text, trimmed, with its comments.
     #[inline]
     pub fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], LexError> {
         let start = self.at;

@@ -1,8 +1,8 @@
 //! Sorts the new sources of one call of `Lowering::lower` into classes. A source is a tag to be
 //! lowered: replaced by a tag that LLVM interprets correctly. The sources of one class may alias
 //! the same other sources, so they share a node in the forest of lowered types. LLVM answers
-//! `MayAlias` for two nodes if one is an ancestor of the other: they are *comparable*. A *group* is
-//! the number of a root.
+//! `MayAlias` for two *comparable* nodes: one is an ancestor of the other. A *group* is the number
+//! of a root.
 
 use std::borrow::Borrow;
 

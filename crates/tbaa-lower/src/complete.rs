@@ -19,7 +19,7 @@ const SMALL_PART: usize = 128;
 /// The number of members that are tried as the top of a small part.
 const MAX_TOPS: usize = 4;
 
-/// A function that chooses the top of a part (its second argument) from [`Completer::degrees`].
+/// A function that chooses the top of a part, given [`Completer::degrees`] and the part.
 type Pick<'p> = &'p dyn Fn(&[u64], &[u32]) -> Option<u32>;
 
 /// Returns a sort key that puts the member with the largest degree first.

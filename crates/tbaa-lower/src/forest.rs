@@ -75,7 +75,7 @@ impl Forest {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
-    /// Returns the lowest position that is comparable to all of `marks`, which are under one root.
+    /// Returns the lowest position comparable to all nodes in `marks`, which are under one root.
     pub(super) fn position(&self, marks: &[u32]) -> Position {
         let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
         let Some(&deepest) = marks.iter().max_by_key(depth) else {
@@ -88,7 +88,7 @@ impl Forest {
         }
     }
 
-    /// Returns the node, or its nearest ancestor, that is comparable to all of `marks`.
+    /// Returns the node, or its nearest ancestor, that is comparable to all nodes in `marks`.
     pub(super) fn stand(&self, node: Option<u32>, marks: &[u32]) -> Option<u32> {
         marks.iter().try_fold(node?, |at, &mark| {
             if self.comparable(at, mark) { Some(at) } else { self.common(at, mark) }

@@ -161,7 +161,6 @@ impl Lowering {
         }
     }
 
-    /// Adds a scope for each class of a batch.
     fn scope(
         &mut self,
         source: &Graph,
@@ -222,7 +221,6 @@ impl Lowering {
         print.number(self.options.format as u64);
         print.tags(source, entries.iter().map(|(key, _)| key.tag));
         for (key, entry) in entries {
-            // An unknown size is not the same as none.
             // An unknown size is not the same as none.
             let size = key.size.map(|size| Some(u64::from(size)).filter(|&bytes| bytes != 0));
             print.number(size.map_or(0, |bytes| bytes.unwrap_or(u64::MAX)));

@@ -2,8 +2,8 @@
 //!
 //! LLVM follows only one member of a union, ignores sizes, and crashes on some tags. So tags that
 //! are right by [`AliasRule::Union`](tbaa::AliasRule::Union) may cause a miscompilation. A
-//! [`Lowering`] maps each tag (a source) to a tag in another graph. If the oracle's rule answers
-//! `MayAlias` for two sources, LLVM does so for their new tags. For other pairs LLVM rarely does.
+//! [`Lowering`] maps each tag (a source) to a tag in another graph. If the rule answers `MayAlias`
+//! for two sources, LLVM does so for their new tags. For other pairs LLVM rarely does.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};

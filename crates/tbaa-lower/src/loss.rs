@@ -1,6 +1,6 @@
-//! Counts the pairs of tags for which the oracle's rule answers `NoAlias`, but LLVM does not.
+//! Counts the pairs of tags for which an alias rule answers `NoAlias`, but LLVM does not.
 
-/// The loss of a lowering: pairs of sources (its input tags) for which the oracle's rule answers
+/// The loss of a lowering: pairs of sources (its input tags) for which the alias rule answers
 /// `NoAlias`, but LLVM does not answer `NoAlias` for their new tags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

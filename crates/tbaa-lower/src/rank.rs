@@ -1,4 +1,4 @@
-//! Ranks tags: the more general clang's tag for the same access is, the lower is the rank.
+//! Ranks tags. A tag has a low rank if clang gives a general tag to the same access.
 
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};

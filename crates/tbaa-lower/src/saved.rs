@@ -18,8 +18,7 @@ use tbaa::{AliasRule, BuildError, Graph, Oracle, Size, TypeId};
 
 const VERSION: u32 = 3;
 
-/// The stored form of a lowering and its sources (the input tags). [`Lowering::save`] makes it, and
-/// [`Lowering::load`] reads it.
+/// The stored form of a lowering and its sources (the input tags): see [`Lowering::save`].
 #[derive(Serialize, Deserialize, Debug)]
 #[serde(rename = "Lowering", deny_unknown_fields)]
 pub struct Saved<'l> {
@@ -33,8 +32,7 @@ pub struct Saved<'l> {
     fixed_graph: Option<Cow<'l, Graph>>,
     /// The sources that have a fixed tag, each with the index of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
-    /// The indices of the sources' root nodes in `source`. The flag is true if the lowered root is
-    /// anonymous.
+    /// The index of each source root in `source`, and whether the lowered root is anonymous.
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
     sources: Vec<SavedSource>,

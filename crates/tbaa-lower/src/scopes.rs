@@ -48,9 +48,7 @@ pub struct Scopes {
     pub(super) names: Vec<String>,
     /// For each scope, the list of the scopes that its accesses do not alias.
     pub(super) lists: Vec<List>,
-    /// For each scope, its accesses.
     members: Vec<Vec<Key>>,
-    /// The scope of each access.
     of: HashMap<Key, u32>,
     /// For each scope, the number of the root above its accesses' types.
     groups: Vec<Option<u32>>,

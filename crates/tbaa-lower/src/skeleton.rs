@@ -44,7 +44,6 @@ pub(super) struct Skeleton {
     pub(super) tops: Vec<u32>,
 }
 
-/// The leaves of an access.
 struct Leaves {
     types: HashSet<TypeId>,
     /// False if exactly one path of fields leads to the accessed bytes.

@@ -54,8 +54,7 @@ pub struct Lowering {
     pub(super) sources: IndexMap<Key, Entry>,
     /// The first source at each forest node.
     pub(super) firsts: HashMap<u32, Key>,
-    /// The sources whose tags other modules chose ([`Lowering::fix`]), with the nodes of these
-    /// tags.
+    /// The sources whose tags other modules chose ([`Lowering::fix`]), each with its tag's node.
     pub(super) fixed: Vec<(Key, u32)>,
     /// The number of nodes for fixed tags. They come first in the forest.
     pub(super) fixed_nodes: usize,
@@ -66,7 +65,6 @@ pub struct Lowering {
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
-    /// The number of sources at each node.
     pub(super) tally: Tally,
     /// An index that finds tags which may alias an access, and the number of tags in it. The fixed
     /// tags were added before the sources.
@@ -106,8 +104,7 @@ impl Lowering {
 
     /// Names a source's type in the metadata, for instance after the path of a member. The name is
     /// used if the next call of [`Lowering::lower`] adds the source and makes a type for it.
-    /// Without a name from this method, a new type is named after the tag, as in
-    /// `CallInfo+8: any pointer`.
+    /// Without this name, a new type is named after the tag, as in `CallInfo+8: any pointer`.
     pub fn set_name(&mut self, source: impl Into<Access>, name: impl Into<String>) {
         if let Some(key) = Key::of(source.into()).filter(|key| !self.sources.contains_key(key)) {
             self.names.insert(key, name.into());

@@ -10,9 +10,7 @@ use tbaa::parts::table::HashMap;
 pub(super) struct Tally {
     /// The counts for each root.
     groups: Vec<Group>,
-    /// For each node, the number of sources at it.
     own: Vec<u64>,
-    /// For each node, the number of sources at it or below it.
     below: Vec<u64>,
 }
 

@@ -69,8 +69,7 @@ pub struct Code {
     /// The estimated cost of one call: LLVM's throughput cost of each instruction, times how often
     /// LLVM expects its block to run.
     pub cost: f64,
-    /// The number of loads on each source line. The key is `file:line`, or empty for loads without
-    /// a line.
+    /// The number of loads on each source line; the key is `file:line`, or empty without a line.
     pub lines: BTreeMap<String, i64>,
 }
 
@@ -110,8 +109,7 @@ pub struct Runs<'t> {
 }
 
 impl<'t> Runs<'t> {
-    /// Prepares to run passes such as `default<O2>` on a module's text, with a cache below
-    /// `folder`.
+    /// Prepares to run passes such as `default<O2>` on a module. The cache is below `folder`.
     ///
     /// # Errors
     ///
@@ -147,8 +145,7 @@ impl<'t> Runs<'t> {
         Ok(lines.into_iter().map(|code| (code.function.clone(), code)).collect())
     }
 
-    /// Returns the queries that reach the type-based analysis because no other analysis has an
-    /// answer. No answer is suppressed.
+    /// Returns the queries that LLVM makes if the type-based analysis comes last.
     ///
     /// # Errors
     ///

@@ -115,8 +115,7 @@ pub fn cache() -> Result<PathBuf, Error> {
 
 /// Creates a folder that only this user may write to. Checks that this user owns the folder, and
 /// that this user or root owns its parents, which may be world-writable only with the sticky bit.
-/// Returns the folder's path without symbolic links, because another user may own a link and change
-/// it later.
+/// Returns the path without symbolic links, because another user may own and change a link.
 #[cfg(unix)]
 fn private(folder: &Path) -> Result<PathBuf, Error> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -224,7 +223,6 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     Ok(library)
 }
 
-/// Sets a file's permissions on Unix, and does nothing elsewhere.
 fn restrict(path: &Path, mode: u32) -> Result<(), Error> {
     #[cfg(unix)]
     {

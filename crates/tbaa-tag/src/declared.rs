@@ -249,7 +249,6 @@ impl Part {
         Some(part)
     }
 
-    /// Returns the path to a member of this part.
     fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
         // The path to a member `x` of nested base classes names the innermost one: `.Base::x`.
         let (path, colons) = (&self.path, self.path.ends_with("::"));
@@ -307,8 +306,7 @@ fn begins(types: &Declarations, record: DeclId, offset: u64) -> bool {
     parts.is_none_or(|parts| parts.iter().any(|part| part.at == offset))
 }
 
-/// Returns whether a type is `i8`, a named struct without members, or an array of length 0 or of
-/// such types.
+/// Returns whether a type is `i8`, an empty named struct, or an array of length 0 or of such types.
 fn is_bytes(context: &Context, mut ty: Type) -> bool {
     loop {
         ty = match context.kind(ty) {

@@ -10,12 +10,9 @@ use crate::shapes::{Index, Item, Shapes};
 
 /// A load or store, and the `getelementptr`s on the path from its pointer's origin (`head`).
 pub(crate) struct PlacedAccess {
-    /// The index of the instruction in the module.
     pub(crate) instruction: usize,
     pub(crate) function: u32,
-    /// The index of the block in the function.
     pub(crate) block: usize,
-    /// The type that is loaded or stored.
     pub(crate) ty: Type,
     pub(crate) head: Head,
     /// The type of the object at `head`, if it is known.
@@ -35,7 +32,6 @@ pub(crate) struct Place {
     pub(crate) root: Option<Type>,
 }
 
-/// Reads the accesses of a module's functions.
 pub(crate) struct Reader<'t> {
     module: &'t Module<'t>,
     sizes: &'t Sizes,
@@ -135,7 +131,6 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Follows the paths of accesses through the module's types.
 pub(crate) struct Follower<'s, 'c> {
     pub(crate) shapes: &'s mut Shapes<'c>,
     pub(crate) context: &'c Context,

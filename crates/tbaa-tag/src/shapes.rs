@@ -60,7 +60,6 @@ pub(crate) struct Shapes<'c> {
 /// A step of a path into a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Index {
-    /// To the member at this position.
     Member(usize),
     /// To any element of an array.
     Element,
@@ -243,9 +242,8 @@ impl<'c> Shapes<'c> {
         Item::Base(at as u32)
     }
 
-    /// Returns whether LLVM answers `MayAlias` for tags with these base types and offsets.
-    ///
-    /// LLVM: `matchAccessTags` for the old format.
+    /// Returns whether LLVM answers `MayAlias` for tags with these base types and offsets. LLVM:
+    /// `matchAccessTags` for the old format.
     pub(crate) fn may_alias(&self, a: (Item, u64), b: (Item, u64)) -> bool {
         self.reaches(a, b) || self.reaches(b, a)
     }

@@ -14,8 +14,7 @@ pub(super) const LIMIT: usize = 1 << 31;
 /// The name index of a numbered struct, which has no name.
 pub(super) const UNNAMED: u32 = u32::MAX;
 
-/// A type without its parts (the types that it consists of): its kind, and all parameters that are
-/// not types.
+/// The kind and parameters of a type, without its parts (the types that it consists of).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Symbol {
     Primitive(Primitive),
@@ -82,8 +81,7 @@ pub struct Context {
     pub(super) numbered: Vec<u32>,
     /// Opaque structs that other types may contain.
     pub(super) held: HashSet<u32>,
-    /// True if the context is a result of `MergedTypes::part`: merged types, with opaque structs
-    /// left as they were. In such a context the number at the end of a name has no meaning.
+    /// True for a result of `MergedTypes::part`, where numbers at the end of names have no meaning.
     #[cfg_attr(not(feature = "equal"), expect(dead_code))]
     pub(super) is_part: bool,
 }
@@ -194,8 +192,7 @@ impl Context {
         self.numbered.get(index).map(|&ty| self.id(ty))
     }
 
-    /// Returns the name of an identified struct, or `None` for any other type and for a numbered
-    /// struct.
+    /// Returns an identified struct's name; `None` for any other type and for a numbered struct.
     ///
     /// # Panics
     ///
@@ -301,8 +298,7 @@ impl Context {
         self.unique(Symbol::Vector { len, scalable }, &[element])
     }
 
-    /// Returns the type of functions from `params` to `result`. Fails as [`Context::array`] does.
-    /// LLVM: `FunctionType::get`.
+    /// Returns a function type. Fails as [`Context::array`] does. LLVM: `FunctionType::get`.
     pub fn function(&mut self, result: Type, params: &[Type]) -> Result<Type, TypeError> {
         self.function_type(result, params, false)
     }

@@ -107,7 +107,6 @@ impl Match {
     }
 }
 
-/// Returns the clause by which the definition decides.
 fn clause(of: Indexed<'_>, a: TagId, b: TagId) -> Clause {
     let one_order = |a, b| match match_in_order(of, a, b) {
         None => Clause::Malformed,

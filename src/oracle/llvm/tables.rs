@@ -102,8 +102,7 @@ impl Llvm {
         cursor.is_some_and(|cursor| comes_to(graph, &index.walks, cursor, end))
     }
 
-    /// Adds the walk of an accepted tag, and returns the tag's cursor. Returns `None` if the tag is
-    /// not regular.
+    /// Adds an accepted tag's walk. Returns the tag's cursor, or `None` if the tag is not regular.
     fn regular(&mut self, graph: &Graph, index: &mut Index, parts: &TagParts) -> Option<u32> {
         let start = (parts.base.index, parts.offset.value);
         if parts.format == Format::Old {

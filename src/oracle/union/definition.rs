@@ -191,8 +191,7 @@ impl UnionDefinition<'_> {
         Ok(Decision { meeting: apart, ..clause.into() })
     }
 
-    /// Returns the paths of an access. If the answer must contain the steps, computes the paths
-    /// again.
+    /// Returns the paths of an access. Computes them again if the answer must contain the steps.
     fn paths<'d>(
         &self,
         (access, known): Side<'d>,

@@ -225,8 +225,7 @@ fn fields<'t>(
     on_walk.chain(ways)
 }
 
-/// Decides whether two accesses may alias, or returns `None` if this needs a search. `b` is the
-/// inner access.
+/// Decides a query, or returns `None` if this needs a search. `b` is the inner access.
 pub(super) fn at_once(types: &Types, (a, b): (Side<'_>, Side<'_>), strict: bool) -> Option<bool> {
     if a.0.size.is_some() || b.0.size.is_some() {
         return None;

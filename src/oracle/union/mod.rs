@@ -95,8 +95,7 @@ impl Union {
         Union { strict, others: Vec::new(), rooms: Vec::new() }
     }
 
-    /// Reads an access, or returns the reason why nothing is known about it. Uses the facts about
-    /// its tag that were computed before.
+    /// Reads an access by the stored facts about its tag, or returns why nothing is known about it.
     fn resolve(&self, of: Indexed<'_>, access: Access) -> Result<Resolved, Clause> {
         let Indexed { graph, index } = of;
         let tag = access.tag.filter(|&tag| graph.owns_tag(tag));
@@ -189,7 +188,6 @@ impl Union {
 struct Start {
     root: u32,
     base: TypeIndex,
-    /// True if the access extends past its base type.
     leaves: bool,
 }
 

@@ -43,8 +43,7 @@ impl<'o> Objects<'o> {
         Objects { types, b, r, of_r: hull(r), related: false, apart: None, unsure: false }
     }
 
-    /// Returns patterns of `p` and of `r` that share a byte, if any, for the objects at the end of
-    /// `link`.
+    /// Finds patterns of `p` and `r` that share a byte, for the objects at the end of `link`.
     pub(super) fn compare(
         &mut self,
         p: &[Pattern],

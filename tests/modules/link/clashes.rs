@@ -7,8 +7,7 @@ use tbaa_tests::cases;
 
 use AliasResult::{MayAlias, NoAlias};
 
-/// Reads a listing of metadata. If the listing does not define `!0`, a root `!0` and the types
-/// `char`, `int` and `float` are added.
+/// Reads a listing. If it lacks `!0`, adds a root `!0` and the types `char`, `int` and `float`.
 fn module(listing: &str) -> Graph {
     if listing.contains("!0 =") {
         return tbaa_ir::read(listing.as_bytes()).unwrap().into_graph();
@@ -155,8 +154,7 @@ fn foreign_tags() {
     }
 }
 
-/// An access through very many types clashes with each access through a clashing type, and with no
-/// other access.
+/// An access through very many types clashes with exactly the accesses through clashing types.
 #[test]
 fn through_nothing_and_through_anything() {
     let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();

@@ -1,10 +1,9 @@
 //! Linking may give an opaque struct the body that another module gives to the struct's name. These
 //! tests compare the linked types with those of LLVM's linker.
 //!
-//! Until LLVM 20, `llvm-link` completed types by their names. Since LLVM 21, it keeps two types of
-//! one name separate, and a global that one module declares and another defines has the type of its
-//! definition. So one test compares all types with LLVM 19, and one compares the types of globals
-//! with LLVM 22.
+//! Until LLVM 20, `llvm-link` completed types by their names. Since LLVM 21, it keeps types of one
+//! name separate, and a declared global has the type of its definition in another module. So one
+//! test compares all types with LLVM 19, and one compares the types of globals with LLVM 22.
 //!
 //! The comparison ignores numbers at the end of names. The generated modules have no two names with
 //! one body, and no opaque struct whose name has several bodies.
@@ -62,8 +61,7 @@ impl World {
     }
 
     /// Returns a random module, or `None` if the chosen bodies are not valid together. Each struct
-    /// of the module is the type of two globals: `@NAME`, which other modules may have too, and
-    /// `@mN_NAME`, where `N` is the module's number.
+    /// is the type of two globals: `@NAME`, which modules may share, and `@mN_NAME` in module `N`.
     fn module(&self, rng: &mut Rng, number: usize) -> Option<Module> {
         let mut chosen: Vec<Option<Option<usize>>> = vec![None; NAMES.len()];
         let mut wanted: Vec<usize> = (0..NAMES.len()).filter(|_| rng.one_in(2)).collect();
@@ -205,7 +203,6 @@ fn merge(modules: &[Module]) -> MergedTypes {
     MergedTypes::new(&modules.iter().map(|module| &module.context).collect::<Vec<_>>()).unwrap()
 }
 
-/// Compares pairs of LLVM's types and ours: their bodies, their names, and which types are equal.
 fn compare(what: &str, theirs: &Context, ours: &Context, pairs: &[(Type, Type)]) {
     let classes = TypeClasses::new(&[theirs, ours], Equality::Unfolding);
     for &(their, our) in pairs {

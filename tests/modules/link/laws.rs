@@ -212,7 +212,6 @@ fn lines(types: &MergedTypes) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Returns a random struct body of scalars and of pointers to `names`.
 fn random_body(rng: &mut Rng, names: &[String]) -> String {
     let element = |rng: &mut Rng| match rng.below(4) {
         0 => "i32".to_owned(),
@@ -295,7 +294,6 @@ fn merged_types_are_canonical() {
     assert!(several > 300 && completed > 100, "{several} {completed}");
 }
 
-/// Tests which opaque structs get a body if modules are linked in either order, or as one part.
 #[test]
 fn opaque_structs_are_completed() {
     cases::check("types/merged.txt", |_, texts| {

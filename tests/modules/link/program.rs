@@ -1,8 +1,7 @@
 //! Compares our linker with LLVM's on a program of at least fifty files.
 //!
-//! The program is Lua 5.4 and Lua 5.1 together, each of about thirty files. Some type names have
-//! different bodies in the two versions. The symbols of Lua 5.1 are renamed, so that LLVM can link
-//! both versions.
+//! The program is Lua 5.4 and Lua 5.1 together, about thirty files each. Some type names have two
+//! bodies. The symbols of Lua 5.1 are renamed, so that LLVM can link both versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +16,7 @@ use tbaa_tests::lua::sources;
 
 const OPTIONS: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
 
-/// Compiles a version's files, two at a time. In symbols that start with "lua", `prefix` replaces
-/// "lua".
+/// Compiles a version's files. In symbols that start with "lua", `prefix` replaces "lua".
 fn compile(llvm: &Llvm, version: &str, prefix: &str) -> Vec<PathBuf> {
     let files = sources(version);
     let one = |source: &PathBuf| {

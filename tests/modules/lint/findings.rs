@@ -52,7 +52,6 @@ fn findings(source: &str, text: &mut String) {
     }
 }
 
-/// A long name is cut between two characters, also if they have several bytes.
 #[test]
 fn long_names_are_cut_between_characters() {
     for before in ["", "a", "ab", "abc"] {

@@ -73,7 +73,6 @@ fn large_texts() {
     }
     assert!(!everything(deep.as_bytes()).is_empty());
 
-    // Long lines of quotes, brackets and names.
     for line in
         ["\"", "(", "%\"", "%a = getelementptr ", "!tbaa !{", "%a = load ptr, ptr %", "@llvm."]
     {
@@ -218,8 +217,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }
 
-/// Pairs do not count towards the limit if their types contain no union and each access has the
-/// size of its scalar.
+/// Pairs without unions do not count towards the limit if each access has its scalar's size.
 #[test]
 fn any_number_of_plain_structs_is_compared() {
     let mut graph = Graph::new();

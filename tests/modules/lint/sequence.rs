@@ -83,7 +83,6 @@ fn accesses_of_all_kinds() {
     assert_eq!(found, expected);
 }
 
-/// Each ordered pair of tags is reported once.
 #[test]
 fn a_pair_is_told_once() {
     let twice = format!("{LOAD_FLOAT}{LOAD_INT}").repeat(2).replace("%w =", "%w0 =");

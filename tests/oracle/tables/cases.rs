@@ -12,8 +12,7 @@ use tbaa_tests::{Rng, setting};
 
 use crate::{UNION_RULES, two_roots};
 
-/// If each struct in a long chain is accessed whole, too many types contain one another for the
-/// tables, and the rule's definition answers.
+/// In a long chain of structs accessed whole, too many types contain one another for the tables.
 #[test]
 fn beyond_the_tables_the_definition_answers() {
     let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
@@ -36,8 +35,7 @@ fn beyond_the_tables_the_definition_answers() {
     }
 }
 
-/// Structs are nested deeper than the tables search when a tag is added. Whole structs get tags
-/// before or after their contents do.
+/// Structs nest deeper than the tables search, and get tags before or after their contents do.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
@@ -92,7 +90,6 @@ fn whole_accesses_in_a_deep_chain() {
     }
 }
 
-/// Offsets that differ above their lowest 32 bits.
 #[test]
 fn offsets_beyond_32_bits() {
     let far = 1_u64 << 32;
@@ -189,8 +186,7 @@ fn many_pairs_with_malformed_and_foreign_tags() {
     }
 }
 
-/// A root may have types of both formats. First tags of the old format are added, then of the
-/// size-aware format, then of the old format.
+/// Old-format tags are added before and after size-aware tags of the same root.
 #[test]
 fn both_formats_under_one_root() {
     let mut pairs = 0;
@@ -263,8 +259,7 @@ fn walks_to_newer_types() {
     Compared::default().every_engine("newer types", &graph, &tags);
 }
 
-/// Scalars under different roots may alias, and different scalars under one root do not, however
-/// many tags there are.
+/// Scalars under different roots may alias, and different scalars under one root do not.
 #[test]
 fn many_regular_tags_under_two_roots() {
     for count in [2, 20, 100, 3_000] {
@@ -284,7 +279,6 @@ fn many_regular_tags_under_two_roots() {
     }
 }
 
-/// Tests whether tags are constant, and answers on a tag of another graph.
 #[test]
 fn constant_and_foreign_tags() {
     let mut graph = Graph::new();
@@ -311,8 +305,7 @@ fn constant_and_foreign_tags() {
     }
 }
 
-/// A type with very many members: for each tag, only members near its bytes are listed. With `--cfg
-/// tbaa_self_check` each answer is compared with the definition's.
+/// A type with very many members: for each tag, only members near its bytes are listed.
 #[test]
 fn a_union_of_very_many_members() {
     const PAIRS: u64 = 2_000;
@@ -344,8 +337,7 @@ fn a_union_of_very_many_members() {
     }
 }
 
-/// The union rules reject a tag of a size-aware struct that has a root or an old-format type as a
-/// member.
+/// The union rules reject tags of a size-aware struct with a root or old-format type as a member.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {
@@ -368,8 +360,7 @@ fn a_struct_with_a_member_of_the_other_format() {
     }
 }
 
-/// The tables stop following a tag's path at the first type and offset that they know. They must
-/// accept the same tags as the verifier, which follows each path to the end.
+/// The tables stop following a tag's path at a known type and offset; the verifier does not.
 #[test]
 fn tags_are_accepted_as_the_verifier_accepts_them() {
     let (mut accepted, mut rejected) = (0, 0);

@@ -7,8 +7,7 @@ use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting, universe};
 
-/// The new graph has the other format, and has types and tags at the same indices, so any data left
-/// from the old graph would give wrong answers.
+/// The new graph has types and tags at the same indices, so old data would give wrong answers.
 #[test]
 fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     for rules in AliasRule::ALL {
@@ -31,7 +30,6 @@ fn a_populated_graph_put_in_place_of_another_is_read_anew() {
     }
 }
 
-/// Returns all answers on the tags of a graph, with the tags' own sizes and others.
 fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     let tags: Vec<_> = oracle.graph().tags().collect();
     let pairs = || tags.iter().flat_map(|&a| tags.iter().map(move |&b| (a, b)));
@@ -42,8 +40,7 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The oracle may cache the answers for all pairs of at most 512 tags. For more tags, it caches the
-/// latest answers.
+/// The oracle may cache all answers on at most 512 tags, and the latest answers on more tags.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
     // Adds a union of a new struct and a `float` that all unions share.

@@ -30,8 +30,7 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// Two tags below `char` have a most generic tag, which is immutable only if both are. Two tags
-/// whose only common ancestor is the root have none.
+/// Two tags below `char` have a most generic tag, which is immutable only if both tags are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -120,8 +119,7 @@ fn a_whole_access_of_no_bytes_covers() {
     }
 }
 
-/// Bug 21725 in the RFC's last section: a read of one member and a write of another depend on each
-/// other in both orders.
+/// Bug 21725 in the RFC's last section: the two accesses depend on each other in both orders.
 #[test]
 fn a_read_of_one_member_and_a_write_of_another() {
     let (mut u, root, [int]) = Universe::of_scalars(true, 4, ["int"]);
@@ -196,8 +194,7 @@ fn an_instruction_leaves_a_union() {
 }
 
 /// clang's old-format node for a C++ class without data is a name alone, which looks like a root. A
-/// struct with such a class as a field, or as a base class at the offset of its first field, has
-/// the same answers as without it.
+/// struct with such a field or base class has the same answers as without it.
 #[test]
 fn a_class_without_data() {
     let text = include_bytes!("../../fixtures/text/empty_class.ll");
@@ -213,9 +210,8 @@ fn a_class_without_data() {
     }
 }
 
-/// The struct of `docs/rfc.md`, "Where a size is more than the type has": in either format, 8 bytes
-/// may begin at the last element and so extend past the array. But an instruction of 8 bytes
-/// accesses two elements of the array.
+/// The struct of `docs/rfc.md`, "Where a size is more than the type has": 8 bytes may begin at the
+/// last element and extend past the array. But an instruction of 8 bytes accesses two elements.
 #[test]
 fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     for sized in [true, false] {
@@ -237,8 +233,7 @@ fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     }
 }
 
-/// After a read with an immutable tag, nothing writes the memory that was read. A write before that
-/// read initialised the memory.
+/// After a read with an immutable tag, nothing writes the memory. An earlier write initialised it.
 #[test]
 fn a_promise_ends_dependences_on_what_was_read() {
     let mut graph = Graph::new();

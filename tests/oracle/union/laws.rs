@@ -85,8 +85,7 @@ fn a_larger_access_aliases_no_less() {
     });
 }
 
-/// A tag that may alias one of two tags may alias their most generic tag. This holds even for a tag
-/// that is added later.
+/// A tag, even one added later, that may alias one of two tags may alias their most generic tag.
 #[test]
 fn the_most_generic_tag_aliases_what_either_aliases() {
     let (mut some, mut none) = (0, 0);
@@ -173,8 +172,7 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
     assert!(missed > accepted / 200, "{missed} of {accepted}");
 }
 
-/// Returns the universe with each array replaced by a member for each element. `None` if an array
-/// has no end.
+/// Replaces each array by a member for each element. `None` if an array has no end.
 fn spelled(u: &Universe) -> Option<Universe> {
     let mut spelled = u.clone();
     for ty in &mut spelled.types {
@@ -225,7 +223,6 @@ fn spelled_tags(u: &Universe, tag: &universe::Tag) -> Option<Vec<universe::Tag>>
     Some(tags)
 }
 
-/// A layout has the same answers with an array as with a member for each of its elements.
 #[test]
 fn arrays_answer_as_their_elements_spelled_as_members() {
     let (mut worlds, mut pairs, mut wide, mut no) = (0, 0_u64, 0, [0_u64; 2]);

@@ -1,8 +1,7 @@
 //! Calls functions of the C interface in an order that input bytes choose.
 //!
-//! The functions are declared as a C program sees them. The calls keep the header's contract:
-//! pointers are NULL or valid, and nothing is used after it is freed. Numbers, names and order are
-//! arbitrary.
+//! The calls keep the header's contract: pointers are NULL or valid, and nothing is used after it
+//! is freed. Numbers, names and order are arbitrary.
 
 #![allow(unreachable_pub, reason = "the fuzzer's own crate uses it too")]
 

@@ -37,8 +37,7 @@ pub(crate) fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns the folder with the installed libtbaa. `install.sh` runs once for each test program, and
-/// installs the libraries that were built beside the program.
+/// Returns the folder with the installed libtbaa. `install.sh` runs once for each test program.
 pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -63,7 +62,6 @@ fn pkg_config_path() -> PathBuf {
 
 const STRICT: [&str; 6] = ["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
-/// Compiles a program against the installed library, with all warnings as errors.
 pub(crate) fn compile<S: AsRef<OsStr>>(
     compiler: &str,
     source: &Path,

@@ -1,5 +1,4 @@
-//! Reads a function's control flow, pointers and events (instructions that may touch memory), to
-//! find the loads that LLVM must keep because of a store or call.
+//! Reads a function's control flow, pointers and events (instructions that may touch memory).
 
 use std::{cell::RefCell, collections::HashSet, rc::Rc};
 
@@ -157,8 +156,7 @@ impl<'t> Body<'t> {
         self.at(event).is_some_and(|at| self.readers.contains(&at))
     }
 
-    /// Returns a call's effects on memory that loads may read; `None` if the instruction at `at` is
-    /// no call.
+    /// Returns a call's effects on memory that loads may read; `None` if `at` is no call.
     pub(super) fn effects_of(&self, at: usize) -> Option<MemoryEffects> {
         let call = self.function.call(&self.function.instructions[at]);
         call.map(|call| self.effects.on_loads(&call))
@@ -241,8 +239,7 @@ impl<'t> Body<'t> {
         Some(Key::Place(self.pointers.address(self.function.pointer(inst)?), ty))
     }
 
-    /// Returns the values that determine the accessed memory: the pointer of a load or store, or
-    /// the arguments of a call.
+    /// Returns the pointer of a load or store, or the arguments of a call.
     pub(super) fn operands(&self, event: Event) -> Vec<Value> {
         let Some(inst) = self.inst(event) else { return Vec::new() };
         let operands = self.function.operands(inst).iter().copied();

@@ -1,5 +1,4 @@
-//! Finds facts for the advice on a load that LLVM must keep because of a store or call. Such a
-//! store or call is a blocker of the load.
+//! Finds facts for the advice on a load that LLVM must keep because of a store or call (a blocker).
 
 use tbaa_ir::{Inst, Object, Value};
 

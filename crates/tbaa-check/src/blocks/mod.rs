@@ -1,5 +1,4 @@
-//! Finds redundant and loop-invariant loads that LLVM keeps, and the stores and calls that prevent
-//! their removal.
+//! Finds redundant and loop-invariant loads that LLVM keeps because of stores and calls.
 //!
 //! A load is redundant if earlier accesses provide its value on all paths to it. A load is
 //! loop-invariant if the loop does not change the pointer, and the load runs in every iteration or
@@ -48,13 +47,11 @@ pub enum Wanted {
     Reuse(Vec<Event>),
     /// Load once, before the loop with this header block.
     Hoist(usize),
-    /// Store once, after the loop with this header block, and hold the value in a register until
-    /// then.
+    /// Hold the value in a register, and store it once, after the loop with this header block.
     Sink(usize),
     /// Vectorise a loop, or drop the overlap check before it.
     Vectorise(Box<Vectorise>),
-    /// Partial redundancy: reuse the value of these accesses on all predecessors but one, and load
-    /// on that one.
+    /// Reuse the value of these accesses on all predecessors but one, and load on that one.
     Partly(Vec<Event>),
 }
 
@@ -92,8 +89,7 @@ pub enum Cause {
     NoTag,
     /// The blocked access has no tag; for [`Wanted::Vectorise`], one of the two accesses.
     LoadNoTag,
-    /// The load or the store is tagged `char` and accesses something wider. Clang tags members of
-    /// unions like this.
+    /// The load or store is tagged `char`, as clang tags union members, and accesses a wider type.
     FlattenedUnion,
     /// One access type, such as `char`, is an ancestor of the other access type.
     Covers,
@@ -177,8 +173,7 @@ pub struct Blocked {
 }
 
 impl Blocked {
-    /// Returns whether the value changes between iterations of a loop and could be held in a
-    /// register.
+    /// Returns whether the value changes between iterations and could be held in a register.
     pub fn is_held(&self) -> bool {
         matches!(self.wanted, Wanted::Sink(_))
             || self.blockers.iter().any(|blocker| blocker.cause == Cause::Register)
@@ -368,8 +363,7 @@ impl<'a> Judge<'a> {
     pub fn may_meet(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
         let Some((a, b)) = body.place(a).zip(body.place(b)) else { return true };
         let pointers = &body.pointers;
-        // Accesses that do not overlap in one iteration may overlap in different ones, if a `phi`
-        // changes the pointer.
+        // If a `phi` changes the pointer, accesses of different iterations may overlap.
         let base = pointers.based_on(a.0);
         let is_apart = || pointers.address(a.0).base == base && pointers.meet(a, b) == Some(false);
         base == pointers.based_on(b.0) && !is_apart()
@@ -387,7 +381,6 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Adds the loads that earlier rounds did not find.
     fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
         // Events with equal keys get equal numbers; an event without a key gets none.
         let mut numbers: HashMap<Key<'a>, usize> = HashMap::new();
@@ -560,8 +553,7 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// Returns whether a store writes the value of a load, and leaves the bytes of the load as they
-    /// are.
+    /// Returns whether a store writes the value of a load, and leaves the loaded bytes as they are.
     fn is_stored_back(&self, body: &Body<'a>, load: Event, store: usize) -> bool {
         let plain = !self.instruction(store).volatile && !self.instruction(store).atomic;
         let stored = body.inst(Event::Access(store)).and_then(|inst| body.function.stored(inst));
@@ -695,8 +687,7 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     a.is_some() && a == b
 }
 
-/// Returns whether a pointer of `load` points into a local variable that one of `events` renews
-/// ([`Body::renews`]).
+/// Returns whether a pointer of `load` points into a local variable that one of `events` renews.
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
     let mut bases = bases.filter(|&base| body.is_local_variable(base));

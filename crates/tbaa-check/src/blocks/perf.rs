@@ -11,8 +11,7 @@ pub type PerfLine<'s> = (&'s str, u32);
 /// The number of samples in each symbol.
 pub type BySymbol<'s> = HashMap<&'s str, u64>;
 
-/// The output of `perf script` with `-F ip,sym,srcline`, or with perf's default fields and
-/// `srcline`.
+/// The output of `perf script` with `-F ip,sym,srcline`, or with `srcline` and the default fields.
 pub struct PerfScript<'s> {
     /// The number of samples.
     pub samples: u64,
@@ -49,8 +48,7 @@ impl<'s> PerfScript<'s> {
         script
     }
 
-    /// Returns the source lines of the script that may be the location `at`: the path in the script
-    /// ends with the path of `at`, or the reverse.
+    /// Returns the lines that may be `at`: their path ends with the path of `at`, or the reverse.
     pub fn at<'a>(&'a self, at: &Location) -> Vec<(PerfLine<'s>, &'a BySymbol<'s>)> {
         let path = Path::new(&at.file);
         let last = at.file.rsplit('/').next().unwrap_or_default();

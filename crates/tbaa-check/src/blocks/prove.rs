@@ -21,7 +21,6 @@ pub enum AskError {
     Failed(String),
 }
 
-/// Reads a module that opt wrote.
 pub(super) fn read(text: &[u8]) -> Result<Module<'_>, AskError> {
     let cannot = |error| AskError::Failed(format!("cannot read what opt wrote: {error}"));
     tbaa_ir::read(text).map_err(cannot)
@@ -129,7 +128,6 @@ pub fn block_counts(opt: &str, text: &[u8]) -> Result<HashMap<Vec<u8>, BlockCoun
     Ok(by_name)
 }
 
-/// Runs an LLVM program with `text` as its standard input.
 fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Output, AskError> {
     let fail = |why: String| AskError::Failed(format!("cannot ask {program}: {why}"));
     let mut command = Command::new(program);
@@ -154,7 +152,6 @@ type Place = (usize, String);
 
 /// The blocks of loads, by function and by the name of the loaded value. If LLVM moves a load into
 /// a predecessor, it appends `.pre` to the name.
-///
 /// LLVM: `GVNPass::eliminatePartiallyRedundantLoad`.
 struct Places(HashMap<Vec<u8>, HashMap<String, BTreeSet<Place>>>);
 

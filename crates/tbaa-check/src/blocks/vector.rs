@@ -1,5 +1,4 @@
-//! Finds loops that LLVM does not vectorise, or only with a check at run time, because the types of
-//! two accesses allow an overlap.
+//! Finds loops that LLVM cannot vectorise without a run-time check because types allow an overlap.
 //!
 //! Accesses that may overlap by their pointers alone are one group: no type can separate them. In
 //! one run of LLVM, each group has an alias scope of its own, so no two groups overlap. If LLVM
@@ -50,8 +49,7 @@ impl Candidate<'_, '_> {
 
 /// Finds loops that LLVM would vectorise better if types separated more accesses. Each result holds
 /// the index of a function in `functions`, and blocking pairs of one loop with an access in common.
-/// Leaves out a result if `is_wanted` accepts none of its accesses. Asks LLVM about at most `limit`
-/// loops.
+/// Leaves out results of which `is_wanted` accepts no access. Asks about at most `limit` loops.
 ///
 /// # Errors
 ///
@@ -190,7 +188,6 @@ fn candidates<'f, 'a>(
 
 /// The result for each loop in LLVM's output. The key is the function and the label of the loop's
 /// header. Other blocks have entries too, without a meaning.
-///
 /// LLVM: the names of blocks in `InnerLoopVectorizer`.
 struct Results(HashMap<(Vec<u8>, Vec<u8>), Vectors>);
 
@@ -232,7 +229,6 @@ impl Results {
 /// Returns LLVM's reason not to vectorise the loop at a line and column, from LLVM's optimisation
 /// records. `None` if there is no reason, or if loops at that position have different reasons. The
 /// record with a loop's reason comes before the record with the loop's line.
-///
 /// LLVM: `YAMLRemarkSerializer`.
 fn remark(records: &str, function: &[u8], (line, column): (u32, u32)) -> Option<String> {
     let function = format!("Function:        {}\n", String::from_utf8_lossy(function));

@@ -74,8 +74,7 @@ pub(super) fn back(
             return None;
         }
         for block in flow.before(block) {
-            // The block of `from` itself may be entered again through a loop, and is then scanned
-            // as a whole.
+            // A loop may enter the block of `from` again. The block is then scanned as a whole.
             if seen.insert(block) {
                 count += 1;
                 pending.push((block, body.events[block].len()));

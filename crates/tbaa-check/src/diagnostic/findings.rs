@@ -4,8 +4,7 @@ use std::{collections::BTreeMap, ops::Deref};
 
 use super::{Code, Diagnostic, Level};
 
-/// The limits on stored findings. A hostile input may have a finding for every few bytes, or for
-/// every pair of bytes.
+/// The limits on stored findings. A hostile input may have a finding for every pair of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FindingLimits {
     /// The largest number of findings of one code; 100 by default.
@@ -69,7 +68,6 @@ impl Findings {
         self.admits(code).then(|| self.push(Diagnostic::new(code, level, message())))
     }
 
-    /// Returns whether a further finding of `code` would be left out.
     pub(crate) fn is_full(&self, code: Code) -> bool {
         let of_code = self.by_code.get(&code).copied().unwrap_or(0);
         self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code
@@ -118,7 +116,6 @@ impl Findings {
     }
 }
 
-/// The stored findings.
 impl Deref for Findings {
     type Target = [Diagnostic];
 

@@ -4,7 +4,6 @@ use std::fmt;
 
 use tbaa::wellformed::Level;
 
-/// Defines the lints, each with its level and its title.
 macro_rules! lints {
     ($($name:ident: $level:expr, $title:literal;)*) => {
         /// A check for something wrong or suspicious.

@@ -125,8 +125,7 @@ pub struct Label {
 
 /// A finding.
 ///
-/// Its texts quote names from the input, which may contain any bytes: escape control characters
-/// before printing to a terminal.
+/// Its texts quote names from the input: escape control characters before printing to a terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -157,13 +156,11 @@ impl Diagnostic {
         self.notes.push(note.into());
     }
 
-    /// Adds a note, and sets the remedy.
     pub(crate) fn explain(&mut self, note: impl Into<String>, help: impl Into<String>) {
         self.note(note);
         self.advise(help);
     }
 
-    /// Sets the remedy.
     pub(crate) fn advise(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());
     }

@@ -36,7 +36,6 @@ fn may_be_one(a: &[u32], b: &[u32]) -> bool {
     !a.iter().any(|module| b.binary_search(module).is_ok())
 }
 
-/// Returns whether one module has all of these types as scalars.
 fn are_scalars_of_one(bodies: &[LinkedType]) -> bool {
     let has_all =
         |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
@@ -140,8 +139,7 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
-    /// Returns whether two different types of one clash, one from each sorted list, may be meant as
-    /// one type.
+    /// Returns whether different types of one clash, one from each sorted list, may be one type.
     fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
         let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
         let mut others = b.chunk_by(of_clash).peekable();

@@ -7,8 +7,7 @@
 //!
 //! [`Linked`] finds such clashes ([`Linked::clashes`]) and allows for them ([`LinkedOracle`]):
 //! accesses that go through different bodies of one name may alias, unless these are scalars of one
-//! module. All other answers are those of the merged graph. Linking may turn `NoAlias` into
-//! `MayAlias`, but never the reverse.
+//! module. All other answers are the merged graph's. Linking never turns `MayAlias` into `NoAlias`.
 //!
 //! - Unnamed roots and distinct nodes do not merge.
 //! - A type with an empty name counts as unnamed, and clashes with nothing.
@@ -112,8 +111,7 @@ impl Linked {
         self.ids.get(place).copied()
     }
 
-    /// Returns a module's tag in the merged graph; `None` in the same cases as [`Linked::node`]. An
-    /// access without a tag may alias everything.
+    /// Returns a module's tag in the merged graph; `None` in the same cases as [`Linked::node`].
     pub fn tag(&self, module: usize, tag: TagId) -> Option<TagId> {
         let place = *self.maps.get(module)?.tags.get(tag.index())?;
         self.graph.tag_of(self.node_at(place? as usize)?)

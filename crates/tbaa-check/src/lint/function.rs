@@ -88,13 +88,11 @@ pub(super) struct Member {
     pub(super) indices: Vec<i64>,
 }
 
-/// Reads the events of a module's functions.
 pub(super) struct Functions<'a> {
     module: &'a Module<'a>,
     oracle: &'a Oracle<&'a Graph>,
     effects: &'a Effects<'a>,
     sizes: &'a Sizes,
-    /// True if accessed members are recorded.
     with_members: bool,
     numbers: HashMap<&'a [u8], u32>,
     /// The events of small functions, by function number; `None` for functions that are not small
@@ -379,7 +377,6 @@ impl<'t> Known<'t, '_> {
         self.loaded.push((place, tag, self.read.pointers.number(value)));
     }
 
-    /// Adds an [`Event::Change`], and forgets the contents that it may change.
     fn change(&mut self, call: Option<usize>) {
         let pointers = &self.read.pointers;
         self.loaded.retain(|(known, ..)| {

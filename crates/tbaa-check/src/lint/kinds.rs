@@ -50,9 +50,8 @@ impl Kind {
         })
     }
 
-    /// Returns whether a scalar of this kind allows an access of kind `accessed`. Integer accesses
-    /// are always allowed, because passes turn other accesses into them. An integer also
-    /// allows float accesses.
+    /// Returns whether a scalar of this kind allows an access of kind `accessed`. Passes turn other
+    /// accesses into integer accesses, so these are allowed. An integer also allows float accesses.
     /// LLVM: `combineLoadToOperationType`.
     fn takes(self, accessed: Kind) -> bool {
         match (self, accessed) {

@@ -10,7 +10,6 @@ use tbaa_types::demangle::demangled;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
 /// Looks up each aggregate among the named struct types, and its fields in the struct's layout.
-///
 /// Reports the first impossible offset in each aggregate. It is inside a pointer, `float` or
 /// `double`, or not before the struct's end. An integer may hold bit-fields, an array of bytes may
 /// hold a union, and a `char` field fits anywhere.
@@ -130,8 +129,7 @@ fn fixed(size: tbaa_types::TypeSize) -> Option<u64> {
     (!size.scalable).then_some(size.min)
 }
 
-/// Returns whether a struct is empty or ends with a flexible array, so that a field may start after
-/// its end.
+/// Returns whether a struct is empty or ends with a flexible array.
 fn ends_open(context: &Context, mut ty: Type) -> bool {
     loop {
         match context.kind(ty) {

@@ -62,7 +62,6 @@ impl<'a> Members<'a> {
     }
 
     /// Reports each member at most once, and each struct at most once.
-    ///
     /// Only accesses of different LLVM types indicate a union. Two source structs may be lowered to
     /// one LLVM struct, but then members with the same indices have the same LLVM type.
     pub(super) fn report(
@@ -141,7 +140,6 @@ fn struct_as_a_whole(
     );
 }
 
-/// Returns a member's name, such as `member 1 of %struct.S`.
 fn name_of(subject: &Subject, member: &Member) -> String {
     let ty = subject.llvm_type(member.ty);
     let indices: Vec<String> = member.indices.iter().map(i64::to_string).collect();

@@ -1,8 +1,7 @@
 //! Reports wrong or suspicious code and metadata.
 //!
 //! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a code, and a
-//! section in `docs/lints.md` with an example that it reports and one that it does not. In doubt, a
-//! lint reports nothing.
+//! section in `docs/lints.md` with an example. In doubt, a lint reports nothing.
 
 mod accesses;
 mod chosen;

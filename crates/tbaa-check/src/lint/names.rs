@@ -62,8 +62,7 @@ fn add(subject: &Subject, report: &mut Report, ty: TypeId, meant: &str, other: O
     );
 }
 
-/// Returns whether a root's name is one of clang's, or a misspelling of one. If so, the types below
-/// the root have clang's names.
+/// Returns whether a root's name is one of clang's, or a misspelling of one.
 pub(super) fn is_like_clangs(root: &[u8]) -> bool {
     let Ok(root) = str::from_utf8(root) else { return false };
     CLANG_ROOTS.iter().any(|clangs| root == *clangs || is_slip(root, clangs))
@@ -101,7 +100,6 @@ mod tests {
 
     #[test]
     fn slips() {
-        // Differences in case and punctuation; letters swapped, missing, added or wrong.
         let slips = "Simple C / C++ TBAA|omnipotent Char|omnipotnet char|omipotent char|\
              any ponter|any pointr|any ppointer|any painter|anz pointer|long lonG";
         let others = "int|any pointers|any pointerr|any point|p1 omnipotent char|long|long2long|\

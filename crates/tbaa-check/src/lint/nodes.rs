@@ -14,7 +14,6 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 }
 
 /// Reports types that are attached to instructions as if they were tags.
-///
 /// The reader has replaced these types by tags, as LLVM's reader does. So this function looks up
 /// the attached node in the text.
 fn types_as_tags(subject: &Subject, report: &mut Report) {
@@ -180,8 +179,7 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
     found.explain("LLVM answers NoAlias between an access to one and an access to the other", help);
 }
 
-/// Returns whether two types have equal kinds, sizes and fields, with parents and field types
-/// compared only by name and kind.
+/// Compares the kinds, sizes and fields of two types, but parents and field types by name and kind.
 fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));
@@ -195,7 +193,6 @@ fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
 }
 
 /// Reports tags and types that no instruction uses, under the same roots as used ones.
-///
 /// A module read with `Keep::Used` has none. A node under another root may be metadata of another
 /// kind, so it is not reported.
 pub(super) fn unused(subject: &Subject, report: &mut Report) {

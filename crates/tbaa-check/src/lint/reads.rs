@@ -1,5 +1,4 @@
-//! Finds memory that is accessed under two tags that exclude each other, which means that LLVM
-//! answers NoAlias for them.
+//! Finds memory that is accessed under two tags for which LLVM answers NoAlias.
 //!
 //! A store is reported if every path from it to an end of the function loads the stored bytes under
 //! the other tag, and nothing in between may write these bytes. A load on only some paths is not
@@ -15,8 +14,7 @@ use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId, TypeKind};
 use tbaa_ir::{Instruction, Module, Opcode, Value, remedy};
 
-/// The largest total of comparisons and visited events for one function. Real functions have at
-/// most tens of thousands of accesses.
+/// The largest total of comparisons and visited events for one function.
 const COMPARISONS: usize = 1 << 20;
 
 /// The pairs that were reported in all functions so far.
@@ -282,8 +280,7 @@ impl<'s> Reads<'s> {
         block.last.insert(here, (access.index, tag, block.count));
     }
 
-    /// Reports that one instruction stores or reads memory, and a later one reads it under another
-    /// tag.
+    /// Reports that two instructions access the same memory under different tags.
     fn found(&mut self, report: &mut Report, pair: [usize; 2], stored: bool, in_block: bool) {
         if !self.all.instructions.insert(pair) {
             return;

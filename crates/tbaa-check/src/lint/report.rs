@@ -54,7 +54,6 @@ impl<'o> Report<'o> {
         self.options.level(lint).is_some()
     }
 
-    /// Returns whether a further finding of `lint` would be left out.
     pub(super) fn is_full(&self, lint: Lint) -> bool {
         self.found.is_full(Code::Lint(lint))
     }

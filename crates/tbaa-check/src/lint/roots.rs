@@ -52,7 +52,6 @@ struct Root(TypeId, Format);
 
 impl Root {
     /// Returns whether two roots in one function differ for no known good reason.
-    ///
     /// clang has one root for C and another for C++, and Flang has a root for each function:
     /// inlining mixes them. Each of the two formats needs its own root.
     fn is_by_mistake_beside(self, other: Root, subject: &Subject) -> bool {

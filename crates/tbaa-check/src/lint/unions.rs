@@ -154,8 +154,7 @@ fn is_certain(why: &Explanation) -> bool {
 }
 
 /// Returns whether an access is wider than the array elements at which it may start. clang declares
-/// members without a type node of their own, such as atomics, as arrays of `char`, and accesses the
-/// whole array.
+/// atomics, for example, as arrays of `char`, and accesses the whole array.
 fn is_run(bytes: &ByteRange) -> bool {
     let reaches = |stride| bytes.end.is_none_or(|end| end - bytes.start > stride);
     bytes.repeats.iter().any(|elements| reaches(elements.stride))

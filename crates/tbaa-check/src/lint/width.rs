@@ -61,7 +61,6 @@ pub(super) fn of_type(subject: &Subject, ty: TypeId) -> Option<u64> {
 
 /// Reports accesses that are wider than the tag's size. For a tag without a size, the size of the
 /// access type counts.
-///
 /// Narrower accesses are fine: passes narrow loads, and front ends copy a union by its bytes. An
 /// access to several whole objects of the type, such as elements of an array, is fine too.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {

@@ -11,8 +11,7 @@ use tbaa::{AliasRule, CopyId, Format, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
 use tbaa_lex::source::shortened;
 
-/// The rule for checking tags, and the limits on stored findings. An [`AliasRule`] converts into
-/// options with the default limits.
+/// The rule for checking tags, and the limits on stored findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     rule: AliasRule,
@@ -33,8 +32,7 @@ impl Options {
     }
 }
 
-/// Reports everything in a module that is ill formed, in the order of the text, within the limits
-/// of `options`.
+/// Reports what is ill formed in a module, in text order, within the limits of `options`.
 ///
 /// Under each [`AliasRule`], reports what LLVM cannot read in metadata nodes. Rule `llvm` reports
 /// all TBAA metadata that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`.
@@ -88,8 +86,7 @@ fn run(subject: &Subject, Options { rule, limits }: Options) -> Findings {
     found
 }
 
-/// Finds the nodes of the text that LLVM cannot read. LLVM's reader stops at the first of these,
-/// and rejects the whole module.
+/// Finds the nodes of the text that LLVM cannot read. LLVM rejects a module with such a node.
 fn unreadable(subject: &Subject, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     module.unreadable(|Unreadable { span, why }| {

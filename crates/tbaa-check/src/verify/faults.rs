@@ -71,7 +71,6 @@ pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault>
 ///
 /// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was reverted
 /// because clang's own bit-fields broke it), and its passes read the operands as they are.
-///
 /// LLVM: the language reference, "tbaa.struct metadata".
 pub(super) fn of_copy(graph: &Graph, copy: CopyId) -> Vec<Fault> {
     let node = copy.node();

@@ -19,7 +19,6 @@ struct Words {
     /// The index of the tag's operand at which `label` stands; `None` for the tag as a whole.
     operand: Option<usize>,
     label: String,
-    /// A label at another node that is involved.
     other: Option<Label>,
     note: Option<String>,
     help: String,
@@ -82,7 +81,6 @@ struct Rejected<'s> {
 }
 
 impl Rejected<'_> {
-    /// Returns the node that an operand of the tag refers to.
     fn ty(&self, operand: usize) -> Option<NodeId> {
         self.subject.graph.operand(self.node, operand).and_then(Operand::node)
     }

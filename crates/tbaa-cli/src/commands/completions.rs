@@ -101,8 +101,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     Some(offered)
 }
 
-/// Returns the functions that have accesses. In place of the function that `current` names, returns
-/// its accesses.
+/// Returns functions with accesses. The function that `current` names is replaced by its accesses.
 fn in_functions(module: &Module<'_>, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {

@@ -228,7 +228,6 @@ impl Question<'_> {
             );
         };
         match a.zip(b).and_then(|(a, b)| oracle.most_generic_as_written(a, b)) {
-            // Print metadata, with its meaning as a comment.
             Some((tag, size)) if matches!(input.content, Content::Module(_)) => {
                 let means = printable(self.names.tag_of(&tag));
                 writeln!(out, "{} ; {means}", input.tag_text(&tag, size))?;

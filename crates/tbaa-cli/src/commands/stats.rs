@@ -50,7 +50,6 @@ struct Used {
     meaning: String,
 }
 
-/// The largest number of tags in [`Figure::MostUsed`].
 const MOST_USED: usize = 10;
 
 /// A figure's group and key in JSON, its name in text, and the figure. If the key is empty, the

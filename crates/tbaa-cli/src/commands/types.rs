@@ -181,7 +181,6 @@ pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 
 impl Globals {
     /// Adds a module's variables. Warns of each whose type differs from that in the first module.
-    ///
     /// Compares only scalar types, because clang derives others from the initial values.
     pub(super) fn add(&mut self, input: &Input) {
         let Content::Module(module) = &input.content else { return };

@@ -11,7 +11,6 @@ pub(crate) use lanes::{common, of_explanation};
 pub(crate) use svg::write as write_svg;
 pub(crate) use text::write as write_text;
 
-/// A range of bytes with a label.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u64,

@@ -7,7 +7,6 @@ const AROUND: usize = 1;
 /// The number of columns above which some are left out. A drawing as text may have a lower limit.
 pub(super) const COLUMNS: usize = 12;
 
-/// The columns of a drawing.
 pub(super) struct Ruler {
     /// The offsets at which columns begin, ascending; then, unless `open`, the end of the last one.
     points: Vec<u64>,

@@ -48,7 +48,6 @@ pub(crate) fn write(
     writeln!(out, "</g>\n</svg>")
 }
 
-/// One object, with the positions of its columns.
 struct Part<'d> {
     drawing: &'d Drawing,
     ruler: Ruler,

@@ -83,8 +83,7 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }
 
-/// The commands draw the pictures of the guide as they are in the repository. The picture of the
-/// largest module is not drawn again, because that module is not in the repository.
+/// The largest module is not in the repository, so its picture is not drawn again.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
     let repository = crate::tools::path("../..");

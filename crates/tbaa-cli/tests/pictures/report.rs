@@ -11,8 +11,7 @@ fn data(page: &str) -> serde_json::Value {
 }
 
 /// Decodes a triangle of letters, as the page's script does. Commas separate the rows. A row is
-/// runs of a capital letter and a count in base 36. A letter without a count fills the rest of the
-/// row.
+/// runs of a capital letter and a count in base 36; a letter without a count fills the row.
 fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
     let row = |(row, mut rest): (usize, &str)| {
         let mut letters = Vec::new();

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::tools;
 
-/// A command's exit status and output.
 pub(crate) struct Output {
     pub(crate) code: i32,
     pub(crate) text: String,
@@ -22,7 +21,6 @@ pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
     run_in(&tools::path("tests/inputs"), args, input)
 }
 
-/// Runs `tbaa` in a folder, with `input` as standard input.
 pub(crate) fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     let out = tools::fed(tools::tbaa(args).current_dir(folder), input);
     Output {
@@ -44,8 +42,7 @@ pub(crate) fn filter(program: &str, args: &[&str], input: &[u8]) -> Option<Strin
     Some(String::from_utf8(out.stdout).unwrap())
 }
 
-/// Checks that a text is well-formed XML without declarations, comments and processing
-/// instructions: elements nest, attributes are quoted, and nothing else begins with `<` or `&`.
+/// Checks for well-formed XML without declarations, comments and processing instructions.
 #[track_caller]
 pub(crate) fn assert_markup(text: &str) {
     let is_name = |name: &str| {

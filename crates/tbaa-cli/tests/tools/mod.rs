@@ -57,7 +57,6 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs a program with `input` as its standard input.
 pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -81,8 +80,7 @@ pub(crate) fn shell(line: &str) -> Command {
     command
 }
 
-/// Returns whether all tools can be run. If not, prints the first one that cannot be run; panics
-/// if `TBAA_LLVM` is `require`.
+/// Returns whether all tools run. If not, prints a missing one; panics if `TBAA_LLVM` is `require`.
 pub(crate) fn are_there(tools: &[&str]) -> bool {
     let cannot_run = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
     let Some(tool) = tools.iter().find(cannot_run) else { return true };
@@ -97,12 +95,10 @@ pub(crate) fn find(tools: &[&str]) -> Option<()> {
     are_there(tools).then_some(())
 }
 
-/// Returns the number in an environment variable, or `default` if the variable has none.
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|var| var.parse().ok()).unwrap_or(default)
 }
 
-/// Returns the path of the plugin for LLVM that `tbaa plugin` prints.
 pub(crate) fn plugin() -> String {
     static MADE: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     let make = || {

@@ -7,7 +7,6 @@ use tbaa_cranelift::{Regions, Rule};
 
 use crate::jit::{Emitter, apply, build, count, meant, result, rules};
 
-/// Returns a session, and the tag of each path.
 fn session<const N: usize>(paths: [&str; N]) -> (Session, [TagId; N]) {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let tags = session.tags(&paths).unwrap();
@@ -55,7 +54,6 @@ fn accesses_without_a_region_miss_stores() {
     }
 }
 
-/// A store in a region is on one of two paths to a load without a region.
 #[test]
 fn a_store_reaches_a_load_on_one_of_two_ways() {
     let (session, [long]) = session(["*long"]);

@@ -64,7 +64,6 @@ fn the_rules_are_those_of_the_first_oracle() {
     assert!(error.to_string().contains("union-strict"));
 }
 
-/// Returns a session with a record of two members, and the members' tags.
 fn pair() -> (Session, [TagId; 2]) {
     let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
@@ -131,7 +130,6 @@ fn sequence_points_come_behind_inlining() {
     assert_eq!(result(&context.func, memory), meant(&context.func, memory));
 }
 
-/// With one `Regions` for both functions, a member's region is the same in both.
 #[test]
 fn functions_of_one_record_share_regions() {
     let (session, [a, b]) = pair();

@@ -15,7 +15,6 @@ use tbaa_cranelift::{Applied, Regions, Rule, Tags, check};
 
 pub(crate) const FLAGS: MemFlagsData = MemFlagsData::trusted();
 
-/// Returns the host's instruction set, for compiling with or without optimisation.
 pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
     let mut flags = settings::builder();
     flags.set("opt_level", if optimise { "speed" } else { "none" }).unwrap();
@@ -71,7 +70,6 @@ impl Emitter<'_> {
     }
 }
 
-/// Builds a function. `emit` emits its code and returns its result.
 pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, Tags) {
     let mut func = Function::new();
     func.signature.params.push(AbiParam::new(types::I64));
@@ -91,8 +89,7 @@ pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, 
     (func, tags)
 }
 
-/// Compiles functions, and runs each on its own copy of `memory`. Returns the result of each, and
-/// the copy as the function left it.
+/// Runs each function on its own copy of `memory`. Returns each result, and the copy afterwards.
 pub(crate) fn run<const N: usize>(
     optimise: bool,
     functions: impl IntoIterator<Item = Function>,

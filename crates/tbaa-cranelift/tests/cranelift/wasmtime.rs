@@ -21,7 +21,6 @@ enum Given {
     NoneAndVmContext,
     /// A region of its own for the load, the region of `VMContext` for the store.
     OwnAndVmContext,
-    /// No region for any access.
     Nothing,
 }
 
@@ -50,8 +49,7 @@ fn runtime() -> Runtime {
     Runtime { session, bump, end, kind }
 }
 
-/// Allocates an object of 8 bytes, writes its kind, and returns its offset in the memory. The
-/// memory has the collector's data, and then the heap.
+/// Allocates an object of 8 bytes, writes its kind, and returns its offset in the memory.
 fn allocate(emit: &mut Emitter<'_>, runtime: &Runtime, given: Given, kind: i64) -> Value {
     match given {
         Given::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),

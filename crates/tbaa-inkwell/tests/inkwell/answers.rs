@@ -11,8 +11,7 @@ use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
-/// Returns, in row `a` and column `b`, whether LLVM lets a load with tag `a` alias a store with tag
-/// `b`.
+/// Returns, at `[a][b]`, whether LLVM lets a load with tag `a` alias a store with tag `b`.
 fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let code = Code::new(&context, tags.len());

@@ -97,7 +97,6 @@ fn a_tagger_lives_beside_its_context() {
     assert_eq!(lent, Err(AttachError::OtherContext));
 }
 
-/// The name of a tag's type contains the path that was requested.
 #[test]
 fn places_name_their_tags() {
     let mut types = Declarations::new(Target::x86_64());
@@ -115,7 +114,6 @@ fn places_name_their_tags() {
     }
 }
 
-/// Length, base and table are loaded once each; imported memory is loaded 4 times.
 #[test]
 fn regions_of_a_runtime() {
     assert_eq!(crate::regions::run().unwrap(), [16, 7]);
@@ -358,8 +356,7 @@ fn with(form: TagForm) -> Jit {
     Jit::with_options(runtime::types(), options).unwrap()
 }
 
-/// This library exists for this problem: after a store of a number, LLVM must not load the base
-/// pointer again.
+/// This library's purpose: after a store of a number, LLVM must not load the base pointer again.
 #[test]
 fn base_reloads_vanish() {
     assert_eq!(reloads(None), 6, "no tags");

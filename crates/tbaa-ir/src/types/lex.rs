@@ -14,7 +14,7 @@ pub enum ParseErrorKind {
     /// Other text is expected here; the field says which.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// A struct is used but not defined.
+    /// A name is used but not defined.
     #[error("type {0} is used and not defined; add `{0} = type ...`")]
     Undefined(String),
     /// A name is defined twice.

@@ -173,7 +173,7 @@ impl TagCheck {
     }
 }
 
-/// Returns the larger of a field's stated size (`slot`) and the size of the field's type, in bytes.
+/// Returns the larger of a field's stated size and its type's size, in bytes; 0 if 0 is stated.
 fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
     let slot = Shape::of(graph, ty.node()).extent(position)?;
     let slot = graph.operand(ty.node(), slot)?.int()?.value;

@@ -226,7 +226,7 @@ impl<S: Sink> Emitter<S> {
         self.scopes.list(&mut self.sink, domain, names).map_err(EmitError::Sink)
     }
 
-    /// Emits rows of access classes for `!tbaa.relations`. Returns `None` if there are no rows.
+    /// Emits [rows](crate::AccessClasses::row) for `!tbaa.relations`; `None` if there are no rows.
     pub(super) fn relation(
         &mut self,
         domain: &str,

@@ -37,7 +37,7 @@ pub enum Storage {
 /// For uniqued nodes with equal operands, a sink should return the same node, as LLVM does.
 /// [`Emitter`](super::Emitter) requests each node of a graph once.
 pub trait Sink {
-    /// A handle to a node, cheap to clone.
+    /// A handle to a node.
     type Node: Clone;
     /// The reason why a node cannot be created.
     type Error;

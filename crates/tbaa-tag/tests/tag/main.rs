@@ -15,13 +15,11 @@ use tbaa_tests::process;
 const WITHOUT_TAGS: [&str; 6] =
     ["-O1", "-Xclang", "-disable-llvm-passes", "-fno-strict-aliasing", "-w", "-ffp-contract=off"];
 
-/// Adds tags to the module `text`, and returns the text of the tagged module.
 fn tagged(text: &[u8], options: &Options) -> Vec<u8> {
     let module = tbaa_ir::read(text).unwrap();
     tag(&module, options).unwrap().to_bytes(&module).unwrap()
 }
 
-/// Compiles a module at the optimisation level `level`, runs the program, and returns its output.
 fn run(name: &str, module: &[u8], level: &str) -> String {
     let file = scratch(&format!("{name}{level}.ll"), module);
     let program = file.with_extension("out");

@@ -33,8 +33,7 @@ pub(crate) fn options(words: &str) -> Options {
     options
 }
 
-/// Returns a line for each access: its tag, or the reason why it has none. Then follows a line for
-/// each name in the options that no type has. If tagging fails, returns the error.
+/// Returns a line for each access, then one for each unmatched name in the options, or the error.
 fn listed(words: &str, body: &str) -> String {
     let text = match body.contains("define") {
         true => body.to_owned(),

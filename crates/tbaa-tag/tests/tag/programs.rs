@@ -212,8 +212,7 @@ fn statement(world: &World, rng: &mut Rng, pointers: &[Pointer; 2], deep: usize)
     }
 }
 
-/// Returns a pointer to a struct in the object: its type, its expression, and how many of the first
-/// members it may access.
+/// Returns a struct pointer: type, expression, and how many of the first members it may access.
 fn view(world: &World, rng: &mut Rng, root: usize) -> (usize, String, usize) {
     let mut parts = world.parts(root, false);
     parts.retain(|part| part.ty.as_struct().is_some());

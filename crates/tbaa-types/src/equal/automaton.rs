@@ -67,8 +67,7 @@ pub(super) struct Automaton {
 pub(crate) type Completions<'c> = HashMap<Type, (&'c Context, Type)>;
 
 impl Automaton {
-    /// Returns the graph of all types in some contexts. Struct names are compared if `completions`
-    /// is given.
+    /// Returns the graph of the contexts' types. Compares struct names if `completions` is given.
     pub(super) fn new(contexts: &[&Context], completions: Option<&Completions<'_>>) -> Automaton {
         let names = completions.is_some();
         let (mut graph, mut labels) = (Automaton::default(), IndexSet::default());

@@ -35,8 +35,7 @@ impl Partition {
         Partition { nodes, place, block, ranges }
     }
 
-    /// Marks a node, by moving it to the front of its block. Returns the block if all its nodes
-    /// were unmarked before.
+    /// Moves a node to the marked front of its block. Returns the block if none was marked before.
     fn mark(&mut self, node: u32) -> Option<u32> {
         let block = self.block[node as usize];
         let (first, _, marked) = self.ranges[block as usize];
@@ -52,8 +51,7 @@ impl Partition {
         (marked == first).then_some(block)
     }
 
-    /// Splits a block into its marked and its other nodes, if it has both. Returns the new block,
-    /// which is the smaller half.
+    /// Splits a block with marked and unmarked nodes. Returns the new block, the smaller half.
     fn cut(&mut self, block: u32) -> Option<u32> {
         let (first, end, marked) = self.ranges[block as usize];
         self.ranges[block as usize].2 = first;

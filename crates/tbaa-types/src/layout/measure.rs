@@ -53,8 +53,7 @@ pub struct StructLayout {
     pub padded: bool,
 }
 
-/// Sizes and alignments of a type: `bits` is in bits; `abi`, `preferred` and `alloc` (with padding)
-/// are in bytes.
+/// A type's sizes and alignments: `bits` in bits; `abi`, `preferred`, `alloc` (padded) in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bits: u64,
@@ -133,8 +132,7 @@ impl Layouts<'_> {
         self.measure(ty).map(|of| of.abi)
     }
 
-    /// Returns the alignment that the target prefers, in bytes. LLVM:
-    /// `DataLayout::getPrefTypeAlign`.
+    /// Returns the target's preferred alignment, in bytes. LLVM: `DataLayout::getPrefTypeAlign`.
     pub fn preferred_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
         self.measure(ty).map(|of| of.preferred)
     }
@@ -287,8 +285,7 @@ impl Layouts<'_> {
         Ok(Measure { bits, alloc, abi, preferred, scalable: place.size.scalable })
     }
 
-    /// Places the elements one after another, and passes the offset of each to `at`. LLVM: the
-    /// constructor of `StructLayout`.
+    /// Places each element after the last, and passes its offset to `at`. LLVM: `StructLayout`.
     fn place(
         &self,
         elements: &[Type],

@@ -92,7 +92,6 @@ fn sums_equal_those_listed() {
     assert!(found[0] > 10_000 && found[1] > 10_000, "one-sided test: {found:?}");
 }
 
-/// If few trials are allowed, each answer is still right, or is [`Exhausted`].
 #[test]
 fn a_low_limit_never_gives_a_wrong_answer() {
     let mut rng = Rng(2);

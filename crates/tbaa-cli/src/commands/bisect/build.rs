@@ -28,7 +28,6 @@ pub(super) struct Build {
 
 struct Link {
     step: Step,
-    /// The files that the step reads.
     inputs: Vec<PathBuf>,
 }
 
@@ -69,7 +68,6 @@ impl Build {
         Ok(build)
     }
 
-    /// Returns the paths of the modules' texts.
     pub(super) fn modules(&self) -> impl Iterator<Item = &Path> {
         self.modules.iter().filter_map(|step| step.module.as_deref())
     }

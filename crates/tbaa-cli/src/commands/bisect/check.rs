@@ -36,7 +36,6 @@ pub(super) struct Seen {
     left_out: Vec<String>,
 }
 
-/// The report of a process.
 #[derive(Deserialize)]
 struct Document {
     kinds: Vec<Kind>,

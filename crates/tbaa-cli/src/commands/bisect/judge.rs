@@ -235,7 +235,6 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
     if !has_placeholder(argument) {
         return argument.to_owned();
     }
-    // Bytes that are not UTF-8 become replacement characters.
     argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
 }
 
@@ -243,7 +242,6 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
 enum Ended {
     Status(ExitStatus),
     TimedOut,
-    /// The program wrote more than [`MOST_OUTPUT`] bytes.
     TooMuchOutput,
 }
 

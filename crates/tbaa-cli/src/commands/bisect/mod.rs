@@ -167,7 +167,6 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome> {
 struct Accesses {
     /// For each access: the index of its module, its index there, and its [`class`](Self::class).
     list: Vec<(usize, usize, usize)>,
-    /// True if an access has alias scopes.
     has_scopes: bool,
 }
 
@@ -175,7 +174,6 @@ struct Accesses {
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     AsTheyAre,
-    /// The accesses lose their scopes.
     TagsAlone,
     /// Run-time checks replace the tags and scopes.
     Checked,

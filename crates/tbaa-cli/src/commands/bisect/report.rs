@@ -129,8 +129,7 @@ impl Found {
     }
 }
 
-/// Links the modules' graphs. Returns the linked graph, and each access's tags in it; `None` if the
-/// modules or one of these tags cannot be linked.
+/// Links the modules' graphs and the accesses' tags; `None` if a module or tag cannot be linked.
 fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     let summary = |guilty: &Guilty<'_>| Summary::of(guilty.input.file(), guilty.input.graph());
     let (parts, own): (Vec<_>, Vec<_>) = guilty.iter().map(summary).unzip();
@@ -149,7 +148,6 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
 }
 
 /// Prints pairs of accesses that are NoAlias by rule llvm, then remarks and perhaps a verdict.
-///
 /// LLVM compares accesses of one function, after inlining. So a pair from two functions is shown
 /// only if one of its accesses is in no pair within a function.
 fn pairs(

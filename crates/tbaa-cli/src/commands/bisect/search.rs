@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 
 /// Finds a minimal set of the ascending `candidates`: no single access can be left out.
 /// The fault must show with all candidates, and must not show with the empty set.
-///
 /// `class` returns a number that identifies an access's tag. `shows` is called with accesses in
 /// ascending order, and must always give the same answer for the same accesses.
 pub(super) fn smallest<E>(
@@ -78,8 +77,7 @@ mod tests {
 
     use super::smallest;
 
-    /// Returns the set that is found, and the number of distinct sets asked about. The full set
-    /// does not count.
+    /// Returns the found set, and the number of distinct sets asked about, except for the full set.
     fn search(n: usize, classes: usize, shows: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
         let mut asked = HashMap::new();
         assert!(shows(&(0..n).collect::<Vec<_>>()) && !shows(&[]));
@@ -107,8 +105,7 @@ mod tests {
         }
     }
 
-    /// The command asks five more questions: with all tags, with no tag, without the pair, and
-    /// without each of the pair's two tags.
+    /// The command itself asks five more questions.
     #[test]
     fn a_pair_among_5000_accesses_takes_35_questions() {
         const N: usize = 5000;
@@ -142,7 +139,6 @@ mod tests {
         }
     }
 
-    /// Here more tags may hide the fault. The set that is found shows the fault nevertheless.
     #[test]
     fn what_is_found_shows_the_fault_whatever_the_answers() {
         for seed in 1..500_u64 {

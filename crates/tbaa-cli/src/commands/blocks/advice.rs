@@ -1,5 +1,4 @@
-//! Advice on how to change the source to remove a load's blockers: the stores and calls that stop
-//! LLVM from reusing or moving the load.
+//! Advice on how to remove a load's blockers: stores and calls that stop LLVM from optimising it.
 
 use tbaa_check::blocks::{Blocked, Blocker, Cause, Event, Judge, Judged, Wanted, sets_errno};
 use tbaa_ir::{DebugInfo, Def, Parameter};
@@ -162,7 +161,6 @@ impl<'a> Advisor<'a> {
 
     /// Returns the global variable that a load reads, if this module defines it and other modules
     /// can name it. If no other module can name a variable, LLVM knows all its uses.
-    ///
     /// LLVM: `GlobalsAAResult`.
     fn global(&self, function: &Judged<'a>, load: Event) -> Option<String> {
         let body = &function.body;

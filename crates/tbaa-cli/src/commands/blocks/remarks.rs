@@ -101,7 +101,6 @@ fn blockers(row: &Row) -> Vec<String> {
 }
 
 /// Writes LLVM's optimisation records in YAML.
-///
 /// LLVM: `YAMLRemarkSerializer`.
 pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let place = |event: &ShownEvent| {

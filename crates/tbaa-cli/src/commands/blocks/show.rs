@@ -1,5 +1,4 @@
-//! Describes loads and their blockers: the stores and calls that stop LLVM from reusing or moving a
-//! load.
+//! Describes loads and their blockers: the stores and calls because of which LLVM keeps a load.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -75,7 +74,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Returns the advice on all blockers, without repetition.
     pub(super) fn helps(&self) -> IndexSet<&str> {
         self.blockers.iter().filter_map(|blocker| blocker.help.as_deref()).collect()
     }
@@ -490,8 +488,7 @@ impl<'a> Shown<'a> {
         gone.or_else(|| sample.outcome(load).map(Proved::Load))
     }
 
-    /// Returns the accessed global variable if the tag names no member: `tab`, or `tab[]` for an
-    /// element.
+    /// Returns the global variable (`tab`, or `tab[]` for an element) if the tag names no member.
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
         let tag = self.instruction(access).tag.map(|tag| self.judge.module.graph().tag(tag));
         if tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.base != tag.access)) {

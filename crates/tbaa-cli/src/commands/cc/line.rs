@@ -36,7 +36,6 @@ pub(super) struct Line {
 }
 
 /// Flags whose value is the next word.
-///
 /// Source: `clang/Driver/Options.td`.
 const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer -Xassembler -Xclang -Xlinker -Xopenmp-target \
     -Xpreprocessor -allowable_client -arch -cxx-isystem -dumpbase -dumpdir -e -framework \
@@ -142,8 +141,7 @@ impl Line {
         self.flags().any(|flag| flag[0].to_string_lossy().contains("-save-temps"))
     }
 
-    /// Returns a flag that conflicts with run-time checks: one of [`OTHER_SANITIZERS`], or else a
-    /// flag that puts bytes before functions.
+    /// Returns a flag that enables one of [`OTHER_SANITIZERS`] or puts bytes before functions.
     pub(super) fn other_sanitizer(&self) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         for flag in self.flags() {
@@ -221,7 +219,6 @@ fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>> {
 }
 
 /// Splits a response file into words. A backslash escapes the next character, even in quotes.
-///
 /// LLVM: `cl::TokenizeGNUCommandLine`.
 fn words(text: &str) -> Vec<OsString> {
     let (mut words, mut word) = (Vec::new(), None::<String>);

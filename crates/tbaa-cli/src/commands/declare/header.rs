@@ -142,9 +142,8 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// Runs clang on the header and `lines`: pairs of a record's name and C text. If clang rejects a
-/// line, all lines of that record are removed, and clang runs again. Returns the last output, and
-/// the removed records with reasons.
+/// Runs clang on the header and `lines`: pairs of a record's name and C text. Removes the lines of
+/// each record that clang rejects. Returns the last output, and the removed records with reasons.
 fn answer(
     args: &Declare,
     flags: &[&str],

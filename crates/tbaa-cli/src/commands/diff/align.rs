@@ -25,7 +25,6 @@ pub(super) fn align<K: Hash + Eq>(a: &[K], b: &[K]) -> Vec<(usize, usize)> {
 mod tests {
     use super::align;
 
-    /// Returns the length of the longest common subsequence, by dynamic programming.
     fn longest(a: &[u8], b: &[u8]) -> usize {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for x in 0..a.len() {

@@ -68,7 +68,6 @@ pub(super) struct Row {
     pub(super) text: String,
     /// `None` if not an array, otherwise the number of elements: `Some(None)` if that is unbounded.
     pub(super) array: Option<Option<u64>>,
-    /// True if the field shares bytes with another field.
     pub(super) overlaps: bool,
     pub(super) marks: Bits,
 }

@@ -105,7 +105,6 @@ impl Answers {
     }
 }
 
-/// Counts the pairs on which the rules differ, and lists the first `DIFFERING` of them.
 fn differing(matrices: &[Matrix; 3]) -> (u64, Vec<(usize, usize)>) {
     let (mut count, mut list) = (0, Vec::new());
     let len = matrices[0].len();

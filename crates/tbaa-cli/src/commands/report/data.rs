@@ -351,7 +351,6 @@ impl Part<'_> {
     }
 }
 
-/// Returns the findings, and the number of findings that the verifier and the linter left out.
 fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {

@@ -290,7 +290,7 @@ impl<T: Typed> Jit<T> {
     /// Returns [`JitError::NotShared`] for a declared record that is not shared;
     /// [`JitError::OtherNode`] for a node that differs (a clang before 20, `-no-pointer-tbaa`, or a
     /// header that differs from the declarations); [`JitError::OtherLineage`] for a node of another
-    /// JIT whose lineage has the same name, or was loaded from the same state.
+    /// JIT that has the same lineage name, or was loaded from the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
         if let Some(ty) = self.lowering().and_then(|lowering| lowering.stranger(clang)) {
             return Err(JitError::OtherLineage { ty });
@@ -428,7 +428,6 @@ impl<T: Typed> Jit<T> {
         Ok(lowering.lower(self.session.oracle(), sources)?)
     }
 
-    /// Adds accesses to the classes, if this form of tags has classes.
     fn classify(&mut self, accesses: &[Access]) -> Result<(), JitError> {
         let Some(classes) = &mut self.tagging.classes else { return Ok(()) };
         Ok(classes.add(self.session.oracle(), accesses.iter().copied())?)

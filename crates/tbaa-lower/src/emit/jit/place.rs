@@ -143,7 +143,7 @@ pub enum MisuseError {
         /// The number of bytes of an element.
         room: Size,
     },
-    /// The instruction stores to immutable memory: LLVM moves loads of it across stores.
+    /// The instruction stores to immutable memory: LLVM moves loads of such memory across stores.
     #[error(
         "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory over any \
          store; let the runtime store there before the code that loads it is compiled, or ask for \
