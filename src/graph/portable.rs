@@ -34,10 +34,7 @@ enum PortableOperand {
     Null,
     Str(String),
     Bytes(Vec<u8>),
-    Int {
-        bits: u32,
-        value: u64,
-    },
+    Int { bits: u32, value: u64 },
     Node(u32),
     Raw(String),
 }
