@@ -57,7 +57,8 @@ pub enum Untagged {
     /// A `getelementptr` counts bytes, or a byte is accessed as another type or vice versa.
     #[error("behind a getelementptr that counts bytes")]
     Bytes,
-    /// A `getelementptr`'s first index may lead out of the member.
+    /// A `getelementptr`'s index may lead out of the member: the first one, or that of an array
+    /// which ends before it, or has a length of 0 or 1, and which something may follow.
     #[error("an index may lead out of the member")]
     Index,
     /// The access's type differs from the type in memory: a cast, or a union.

@@ -136,6 +136,8 @@ pub(crate) struct Follower<'s, 'c> {
     pub(crate) context: &'c Context,
     pub(crate) elements: bool,
     pub(crate) opaque: HashSet<Type>,
+    /// The result of [`Shapes::followed`].
+    pub(crate) followed: Vec<bool>,
 }
 
 /// The state while a path is followed.
@@ -144,6 +146,8 @@ struct At {
     path: Vec<Index>,
     /// True if the object of type `ty` may be an element of an array.
     among: bool,
+    /// True if something may follow the member that the path last entered.
+    is_followed: bool,
     /// True if the path has entered a union, where it ends.
     is_union: bool,
 }
@@ -154,8 +158,8 @@ impl Follower<'_, '_> {
         if let Some(declared) = access.declared {
             self.begins_with(declared, first)?;
         }
-        let mut at =
-            At { ty: first, path: Vec::new(), among: true, is_union: self.shapes.is_union(first) };
+        let (path, is_union) = (Vec::new(), self.shapes.is_union(first));
+        let mut at = At { ty: first, path, among: true, is_followed: false, is_union };
         for (number, step) in access.steps.iter().enumerate() {
             if at.is_union {
                 break;
@@ -204,14 +208,22 @@ impl Follower<'_, '_> {
         }
         self.refuse(at.ty)?;
         match self.context.kind(at.ty) {
-            TypeKind::Array { element, .. } => {
+            TypeKind::Array { element, len } => {
+                // C programs also use arrays of length 0 and 1 as longer ones.
+                let is_inside = index.map_or(len > 1, |index| index < len);
+                if at.is_followed && !is_inside {
+                    return Err(Untagged::Index);
+                }
                 at.path.push(Index::Element);
-                (at.ty, at.among) = (element, true);
+                (at.ty, at.among) = (element, len > 1 || !at.is_followed);
             }
             TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
                 let member = index.and_then(|index| usize::try_from(index).ok());
                 let member = member.ok_or(Untagged::Unread)?;
-                let part = self.context.parts(at.ty).get(member).ok_or(Untagged::Unread)?;
+                let parts = self.context.parts(at.ty);
+                let part = parts.get(member).ok_or(Untagged::Unread)?;
+                let shape = self.shapes.of(at.ty).ok_or(Untagged::Unread)?;
+                at.is_followed = member + 1 < parts.len() || self.followed[shape as usize];
                 at.path.push(Index::Member(member));
                 (at.ty, at.among) = (*part, false);
             }

@@ -90,6 +90,25 @@ impl<'c> Shapes<'c> {
         Shapes { context, layouts, nominal, unions, known, shapes, bases, names, prefixes }
     }
 
+    /// Returns for each shape whether a type of the module has a member or an element behind it.
+    pub(crate) fn followed(&mut self) -> Vec<bool> {
+        self.context.types().for_each(|ty| _ = self.of(ty));
+        let mut followed = vec![false; self.shapes.len()];
+        // A shape refers only to earlier ones.
+        for (at, shape) in self.shapes.iter().enumerate().rev() {
+            let outer = followed[at];
+            let mut mark = |it: u32, is_last: bool| followed[it as usize] |= outer || !is_last;
+            match shape {
+                Shape::Scalar(_) => {}
+                Shape::Array(element, len) => mark(*element, *len <= 1),
+                Shape::Struct { members, .. } => {
+                    (1..).zip(members).for_each(|(end, it)| mark(it.1, end == members.len()));
+                }
+            }
+        }
+        followed
+    }
+
     /// Returns a type's shape, or `None` if its size is unknown or its nesting is too deep.
     pub(crate) fn of(&mut self, ty: Type) -> Option<u32> {
         self.at_depth(ty, 0)

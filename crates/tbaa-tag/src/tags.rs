@@ -86,8 +86,9 @@ pub fn tag(module: &Module<'_>, options: &Options) -> Result<Tags, TagError> {
     let mut shapes = Shapes::new(&context, layout.layouts(&context), &definitions, options);
     let opaque =
         options.opaque.iter().flat_map(|name| Options::types(&definitions, name)).collect();
-    let elements = options.elements;
-    let mut follower = Follower { shapes: &mut shapes, context: &context, elements, opaque };
+    let (elements, followed) = (options.elements, shapes.followed());
+    let mut follower =
+        Follower { shapes: &mut shapes, context: &context, elements, opaque, followed };
     let mut places = Vec::with_capacity(found.accesses.len());
     for (at, access) in found.accesses {
         places.push((at, access.and_then(|access| Ok((follower.place(&access)?, access)))));
