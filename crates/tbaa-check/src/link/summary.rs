@@ -141,7 +141,9 @@ impl Summary {
         (summary, NodeMap { to, tags }.then(&sorted))
     }
 
-    /// Links summaries, and returns for each the places of its nodes in the result.
+    /// Links summaries, and returns for each the places of its nodes in the result. Does not check
+    /// that a module's name means the same module in all of them, since a summary does not say
+    /// which of its modules have a node.
     pub fn link(summaries: &[&Summary]) -> (Summary, Vec<NodeMap>) {
         let mut union = Union::default();
         let maps: Vec<NodeMap> = summaries.iter().map(|summary| union.add(summary)).collect();

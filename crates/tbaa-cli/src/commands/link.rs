@@ -2,6 +2,7 @@
 //!
 //! A clash is a name that types with different bodies have.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -18,8 +19,8 @@ use crate::convert::{FlagsArg, Origin};
 use crate::files::read_file;
 use crate::input::Input;
 use crate::output::{NEW_NUMBERS, counted, listed, write_json};
-use crate::printable::printable;
-use crate::report::{Context as _, Failure, Result, warn};
+use crate::printable::{printable, printable_path};
+use crate::report::{Context as _, Failure, Result, bail, warn};
 use crate::walk::type_name;
 
 /// Links the TBAA and the struct types of modules.
@@ -65,6 +66,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result {
         contexts.push(context);
         summaries.push(summary);
     }
+    refuse_namesakes(&args.inputs, &summaries)?;
     let merge = match args.format {
         LinkFormat::Summary => MergedTypes::part,
         LinkFormat::Llvm | LinkFormat::Report => MergedTypes::new,
@@ -98,6 +100,25 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result {
         LinkFormat::Summary => {
             let part = Part { types: definitions(types.context()), tbaa: linked.summary().clone() };
             write_json(&part, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails if two different summaries have modules of one name, which may be different modules.
+fn refuse_namesakes(inputs: &[PathBuf], summaries: &[Summary]) -> Result {
+    let mut first = HashMap::new();
+    for (at, summary) in summaries.iter().enumerate() {
+        for name in summary.modules() {
+            let known = *first.entry(name).or_insert(at);
+            if known != at && summaries[known] != *summary {
+                let [a, b] = [known, at].map(|at| printable_path(&inputs[at]));
+                let name = printable(name);
+                bail!(
+                    "{a} and {b} differ, and each has a module named {name}: if it is one module, \
+                     link it into only one of the two; otherwise give one of its files another name"
+                );
+            }
         }
     }
     Ok(())
