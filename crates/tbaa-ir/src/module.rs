@@ -128,6 +128,7 @@ pub struct Module<'t> {
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
+    pub(super) empty_errno: Option<Range<usize>>,
     /// The offset in the text of each named list, such as `!llvm.ident = !{...}`.
     pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
@@ -277,6 +278,12 @@ impl Module<'_> {
     /// Returns the tags in `!llvm.errno.tbaa`: accesses with these tags may access `errno`.
     pub fn errno_tags(&self) -> &[TagId] {
         &self.errno
+    }
+
+    /// Returns the place in the text of the first `!llvm.errno.tbaa` that lists nothing.
+    #[doc(hidden)]
+    pub fn empty_errno(&self) -> Option<Range<usize>> {
+        self.empty_errno.clone()
     }
 
     /// Returns the warnings, in the order in which the reader found them.

@@ -116,7 +116,9 @@ impl<'t> Scan<'t> {
             }
             equals(lexer)?;
             self.module.named.push(offset as u32);
-            self.named_metadata(lexer, &name)?;
+            if self.named_metadata(lexer, &name)? && *name == *b"llvm.errno.tbaa" {
+                self.module.empty_errno.get_or_insert(offset..lexer.at);
+            }
             return Ok(true);
         }
         let number = lexer.number()?;
@@ -134,7 +136,8 @@ impl<'t> Scan<'t> {
         Ok(true)
     }
 
-    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<()> {
+    /// Reads the list of named metadata, from its `!`, and returns whether it is empty.
+    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<bool> {
         let marked = lexer.eat(b"!");
         lexer.skip_space()?;
         if !marked || lexer.peek() != Some(b'{') {
@@ -151,7 +154,8 @@ impl<'t> Scan<'t> {
             _ if name == TYPES.as_bytes() => &mut self.types,
             _ => &mut self.listed,
         };
-        let mut ends = list.eat(b"}");
+        let is_empty = list.eat(b"}");
+        let mut ends = is_empty;
         while !ends {
             let item = list;
             if list.eat(b"!DIExpression") {
@@ -164,7 +168,7 @@ impl<'t> Scan<'t> {
             }
             ends = ends_after_operand(&mut list)?;
         }
-        Ok(())
+        Ok(is_empty)
     }
 
     /// Stores the string of `target datalayout = "..."` or `target triple = "..."`. The lexer is

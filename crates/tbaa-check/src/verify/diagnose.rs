@@ -174,33 +174,17 @@ fn instructions(subject: &Subject, found: &mut Findings) {
     }
 }
 
-/// Reports an empty list `!llvm.errno.tbaa`. The module stores only the listed tags, so this
-/// function searches the text.
+/// Reports an empty list `!llvm.errno.tbaa`. LLVM joins several lists.
 fn errno(subject: &Subject, found: &mut Findings) {
-    const NAME: &[u8] = b"!llvm.errno.tbaa";
     let module = subject.module.filter(|module| module.errno_tags().is_empty());
-    let Some(text) = module.map(Module::text) else { return };
-    for at in memchr::memmem::find_iter(text, NAME) {
-        let ends = |byte: &&u8| **byte == b'\n' || !byte.is_ascii_whitespace();
-        let before = text[..at].iter().rev().find(ends);
-        let mut end = at + NAME.len();
-        let mut is_empty = before.is_none_or(|&byte| byte == b'\n');
-        for token in [b'=', b'!', b'{', b'}'] {
-            let rest = text[end..].trim_ascii_start();
-            is_empty &= rest.first() == Some(&token);
-            end = (text.len() - rest.len() + 1).min(text.len());
-        }
-        let message = "!llvm.errno.tbaa lists no tag".to_owned();
-        if is_empty && let Some(diagnostic) = report(found, Rule::ErrnoEmpty, || message) {
-            diagnostic.primary = Some(Label { span: at..end, text: String::new() });
-            diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
-            diagnostic.advise(
-                "list the tag of an access to `int`, or remove the list: then every access may be to \
-                 errno",
-            );
-            return;
-        }
-    }
+    let Some(span) = module.and_then(Module::empty_errno) else { return };
+    let message = || "!llvm.errno.tbaa lists no tag".to_owned();
+    let Some(diagnostic) = report(found, Rule::ErrnoEmpty, message) else { return };
+    diagnostic.primary = Some(Label { span, text: String::new() });
+    diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
+    diagnostic.advise(
+        "list the tag of an access to `int`, or remove the list: then every access may be to errno",
+    );
 }
 
 fn by_llvm(subject: &Subject, uses: &Uses<'_>, found: &mut Findings) {
