@@ -5,8 +5,9 @@ use std::path::Path;
 
 use tbaa::parts::nearest;
 use tbaa::raw::RawGraph;
-use tbaa::{Graph, TagId, TypeId};
-use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering};
+use tbaa::types::TypeKind;
+use tbaa::{Access, Graph, Size, TagId, TypeId};
+use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names, Numbering, Opcode, Sizes};
 
 use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::output;
@@ -22,11 +23,13 @@ pub(crate) struct Found {
     pub(crate) tag: Option<TagId>,
     /// Index into the module's instructions; `None` if the name means a tag.
     pub(crate) instruction: Option<usize>,
+    /// The access, for queries.
+    pub(crate) access: Access,
 }
 
 impl Found {
     fn of_tag(tag: TagId) -> Found {
-        Found { tag: Some(tag), instruction: None }
+        Found { tag: Some(tag), instruction: None, access: tag.into() }
     }
 }
 
@@ -91,8 +94,11 @@ impl Input {
                 _ => return self.by_place(module, name),
             },
         };
-        let tag = |at: usize| module.instructions()[at].tag;
-        let found = |at| Found { tag: tag(at), instruction: Some(at) };
+        let sizes = Sizes::new(module);
+        let found = |at| {
+            let access = access_of(module, &sizes, &module.instructions()[at]);
+            Found { tag: access.tag, instruction: Some(at), access }
+        };
         Ok(instructions.into_iter().map(found).collect())
     }
 
@@ -328,6 +334,31 @@ impl Input {
 pub(crate) fn names_access(name: &str) -> bool {
     let access = name.rsplit_once(':').map(|(_, access)| access);
     access.is_some_and(|access| access.is_empty() || access.starts_with('%') || is_digits(access))
+}
+
+/// Returns an instruction as an access. One that loads or stores a value has a size as in
+/// [`Access::of_width`], or [`Size::Unknown`] if its type has no known size and is not a scalar.
+/// So has `va_arg`, which also accesses the list of arguments.
+pub(crate) fn access_of(module: &Module<'_>, sizes: &Sizes, instruction: &Instruction) -> Access {
+    use Opcode::{AtomicRmw, CmpXchg, Load, Store, VaArg};
+    let access = Access::from(instruction.tag);
+    let Some(tag) = instruction.tag else { return access };
+    match instruction.opcode {
+        Load | Store | AtomicRmw | CmpXchg => {}
+        VaArg => return access.with_size(Size::Unknown),
+        _ => return access,
+    }
+    let ty = sizes.ty(module.access_type(instruction));
+    let is_scalar = |kind: TypeKind<'_>| {
+        matches!(kind, TypeKind::Primitive(_) | TypeKind::Int(_) | TypeKind::Pointer { .. })
+    };
+    let scalar = ty.is_some_and(|ty| sizes.with_kind(ty, is_scalar));
+    let size = ty.and_then(|ty| sizes.size_of(ty)).filter(|ty| !ty.scalable);
+    match size {
+        Some(size) => Access::of_width(module.graph(), tag, size.store),
+        None if scalar => access,
+        None => access.with_size(Size::Unknown),
+    }
 }
 
 /// Returns the name of an access: `@fill:2` is the second access of `fill`.

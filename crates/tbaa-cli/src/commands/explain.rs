@@ -180,7 +180,7 @@ struct Question<'a> {
 impl Question<'_> {
     /// Returns the answer to one pair, without words and paths if `is_brief`.
     fn answer(&self, pair: [Found; 2], is_brief: bool) -> Answer {
-        let why = self.oracle.explain(pair[0].tag, pair[1].tag);
+        let why = self.oracle.explain(pair[0].access, pair[1].access);
         let [a, b] = pair.map(|found| self.input.found_name(&self.names, &found));
         Answer {
             a,
@@ -204,7 +204,7 @@ impl Question<'_> {
             if oracle.rule() != AliasRule::Llvm && pair.iter().any(is_rejected) {
                 note(format!("{}, and rule {} answers MayAlias", Clause::Malformed, oracle.rule()));
             }
-            let answer = oracle.alias(pair[0].tag, pair[1].tag);
+            let answer = oracle.alias(pair[0].access, pair[1].access);
             if pairs.len() == 1 {
                 writeln!(out, "{answer}")?;
             } else {
@@ -240,7 +240,7 @@ impl Question<'_> {
 
     fn one(&self, others: &[Oracle<&Graph>], pair: [Found; 2], out: &mut dyn Write) -> Result {
         let Question { input, names, oracle, asked } = self;
-        let explain = |oracle: &Oracle<&Graph>| oracle.explain(pair[0].tag, pair[1].tag);
+        let explain = |oracle: &Oracle<&Graph>| oracle.explain(pair[0].access, pair[1].access);
         let why = explain(oracle);
         writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
         for ((side, asked), found) in ["a", "b"].iter().zip(asked).zip(pair) {
@@ -285,7 +285,7 @@ impl Question<'_> {
     }
 
     fn picture(&self, pair: [Found; 2], out: &mut dyn Write) -> Result {
-        let why = self.oracle.explain(pair[0].tag, pair[1].tag);
+        let why = self.oracle.explain(pair[0].access, pair[1].access);
         let drawings = self.drawings(&why, pair);
         let [a, b] = self.asked;
         let title = format!("{a} and {b} in {}: {}", self.input.file(), why.answer);

@@ -101,8 +101,8 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
             Opcode::AtomicRmw | Opcode::CmpXchg => "an atomic update of",
             _ => verb,
         };
-        let sizes = || Sizes::new(module).of(module.access_type(instruction));
-        size = size.or_else(|| Some(sizes()?.store));
+        let width = Sizes::new(module).of(module.access_type(instruction));
+        size = width.map(|width| width.store).or(size);
     }
     let place = match (&input.content, found.tag) {
         (Content::Spec(..), Some(tag)) => input.label(tag),

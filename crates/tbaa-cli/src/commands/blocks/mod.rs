@@ -384,7 +384,11 @@ impl Wanted {
     fn by_access(mut self, module: &Module<'_>) -> Wanted {
         let all = |found: Found| {
             let all = (0..module.instructions().len()).filter(move |&at| is(module, &found, at));
-            all.map(|at| Found { tag: None, instruction: Some(at) })
+            all.map(|at| Found {
+                tag: None,
+                instruction: Some(at),
+                access: tbaa::Access::default(),
+            })
         };
         self.accesses = self.accesses.map(|found| found.into_iter().flat_map(all).collect());
         self

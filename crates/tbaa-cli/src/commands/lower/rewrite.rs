@@ -3,52 +3,31 @@
 use std::collections::HashMap;
 
 use tbaa::parts::{TAGS, TYPES};
-use tbaa::types::TypeKind;
-use tbaa::{Access, CopyId, Graph, NodeId, Oracle, Size, TagId};
-use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
+use tbaa::{Access, CopyId, Graph, NodeId, Oracle, TagId};
+use tbaa_ir::{Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{AccessClasses, LowerError, Lowering, Source};
 
+use crate::find::access_of;
 use crate::printable::printable;
 
 /// Returns the tags to lower: of instructions, `!tbaa.struct` entries and `!llvm.errno.tbaa`.
 pub(super) fn sources(module: &Module<'_>, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
-        sources.extend(instruction.tag.map(|tag| source(module, sizes, tag, instruction)));
+        sources.extend(source(access_of(module, sizes, instruction)));
         let copy = instruction.copy.and_then(|copy| module.graph().copy(copy));
         for entry in copy.into_iter().flatten() {
-            sources.push(of_width(module.graph(), entry.tag, entry.size));
+            sources.extend(source(Access::of_width(module.graph(), entry.tag, entry.size)));
         }
     }
     sources.extend(module.errno_tags().iter().map(Source::from));
     sources
 }
 
-/// Returns an instruction's tag to lower. For a load or store, the tag gets a size as in
-/// [`of_width`], or [`Size::Unknown`] if the accessed type has no known size and is not a scalar.
-fn source(module: &Module<'_>, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
-    if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
-        return tag.into();
-    }
-    let ty = sizes.ty(module.access_type(instruction));
-    let is_scalar = |kind: TypeKind<'_>| {
-        matches!(kind, TypeKind::Primitive(_) | TypeKind::Int(_) | TypeKind::Pointer { .. })
-    };
-    let scalar = ty.is_some_and(|ty| sizes.with_kind(ty, is_scalar));
-    let size = ty.and_then(|ty| sizes.size_of(ty)).filter(|ty| !ty.scalable);
-    match size.map(|size| size.store) {
-        Some(bytes) => of_width(module.graph(), tag, bytes),
-        None if scalar => tag.into(),
-        None => Source::sized(tag, Size::Unknown),
-    }
-}
-
-/// Returns a tag to lower, with the size, if any, that [`Access::of_width`] computes.
-fn of_width(graph: &Graph, tag: TagId, bytes: u64) -> Source {
-    match Access::of_width(graph, tag, bytes).size {
-        Some(size) => Source::sized(tag, size),
-        None => tag.into(),
-    }
+/// Returns a tag to lower, with the access's size, if any.
+fn source(access: Access) -> Option<Source> {
+    let tag = access.tag?;
+    Some(access.size.map_or(tag.into(), |size| Source::sized(tag, size)))
 }
 
 struct Definitions<'t> {
@@ -126,7 +105,7 @@ impl<'t> Definitions<'t> {
         let Some(entries) = graph.copy(copy) else { return Ok(None) };
         let mut operands = Vec::new();
         for entry in entries {
-            let of = access(of_width(graph, entry.tag, entry.size));
+            let of = Access::of_width(graph, entry.tag, entry.size);
             let Some(tag) = lowering.tag(of) else { return Ok(None) };
             let tag = self.nodes[&lowering.graph().tag_node(tag)];
             operands.push(format!("i64 {}, i64 {}, !{tag}", entry.offset, entry.size));
@@ -159,8 +138,8 @@ pub(super) fn classes(
     oracle: &Oracle<&Graph>,
 ) -> Result<AccessClasses, LowerError> {
     let accesses = module.instructions().iter().filter(|it| it.opcode != Opcode::Call);
-    let of = |it: &Instruction| Some(access(source(module, sizes, it.tag?, it)));
-    AccessClasses::closed(oracle, accesses.filter_map(of))
+    let tagged = accesses.filter(|it| it.tag.is_some());
+    AccessClasses::closed(oracle, tagged.map(|it| access_of(module, sizes, it)))
 }
 
 pub(super) fn rewrite(
@@ -177,8 +156,8 @@ pub(super) fn rewrite(
     let class_scopes = classes.map(|classes| to.classes(classes)).transpose()?;
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
     for (index, instruction) in module.instructions().iter().enumerate() {
-        if let Some(tag) = instruction.tag {
-            let access = access(source(module, sizes, tag, instruction));
+        if instruction.tag.is_some() {
+            let access = access_of(module, sizes, instruction);
             let number = lowering.tag(access).map(|tag| to.nodes[&graph.tag_node(tag)]);
             to.rewriter.set_metadata(index, "tbaa", number);
             let class = classes.filter(|_| instruction.opcode != Opcode::Call);
@@ -213,9 +192,4 @@ pub(super) fn rewrite(
     to.rewriter.set_named_metadata(TAGS, None);
     to.rewriter.set_named_metadata(TYPES, None);
     to.rewriter.to_bytes()
-}
-
-fn access(source: Source) -> Access {
-    let access = Access::from(source.tag);
-    source.size.map_or(access, |size| access.with_size(size))
 }
