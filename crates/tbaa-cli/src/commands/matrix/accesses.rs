@@ -8,9 +8,11 @@ use std::io::{self, Write};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use tbaa::{AliasResult, Graph, Matrix, Oracle, TagId};
-use tbaa_ir::{Instruction, Module};
+use tbaa::{Access, AliasResult, AliasRule, Graph, Oracle};
+use tbaa_ir::{Instruction, Module, Sizes};
 
+use super::answers;
+use crate::find::access_of;
 use crate::input::Input;
 use crate::output::{counted, percent};
 use crate::printable::{function_name, printable};
@@ -45,22 +47,20 @@ pub(super) struct Accesses {
     count: Count,
     accesses: Vec<AccessRow>,
     #[serde(skip)]
-    labels: Vec<String>,
-    /// The distinct tags, in order of appearance.
+    pub(super) labels: Vec<String>,
+    /// The distinct tags, in order of appearance: by the union rules each with its widths.
     #[serde(skip)]
-    pub(super) tags: Vec<TagId>,
-    #[serde(skip)]
-    answers: Matrix,
+    pub(super) rows: Vec<Access>,
 }
 
 impl Accesses {
     pub(super) fn new(
         input: &Input,
-        module: &Module<'_>,
+        (module, sizes): (&Module<'_>, &Sizes),
         oracle: &Oracle<&Graph>,
         (name, instructions): (&[u8], &[Instruction]),
     ) -> Accesses {
-        let mut uses: IndexMap<TagId, u64> = IndexMap::new();
+        let mut uses: IndexMap<Access, u64> = IndexMap::new();
         let mut accesses = Vec::new();
         let mut count = Count::default();
         for (instruction, access) in instructions.iter().zip(1..) {
@@ -68,7 +68,10 @@ impl Accesses {
                 count.untagged += u64::from(instruction.opcode.accesses_memory());
                 continue;
             };
-            let entry = uses.entry(tag);
+            let entry = uses.entry(match oracle.rule() {
+                AliasRule::Llvm => tag.into(),
+                _ => access_of(module, sizes, instruction),
+            });
             let tag = entry.index();
             *entry.or_default() += 1;
             let opcode = match instruction.opcode.word() {
@@ -81,20 +84,21 @@ impl Accesses {
             };
             accesses.push(AccessRow { index: instruction.index, access, opcode, ty, tag });
         }
-        let (tags, uses): (Vec<TagId>, Vec<u64>) = uses.into_iter().unzip();
-        let answers = oracle.matrix(&tags);
-        for i in 0..tags.len() {
+        let (rows, uses): (Vec<Access>, Vec<u64>) = uses.into_iter().unzip();
+        let may_alias = answers(oracle, &rows);
+        for i in 0..rows.len() {
             for j in 0..=i {
                 let pairs = if i == j { uses[i] * (uses[i] - 1) / 2 } else { uses[i] * uses[j] };
                 count.pairs += pairs;
-                let may = answers.may_alias(i, j);
+                let may = may_alias(i, j);
                 *(if may { &mut count.may_alias } else { &mut count.no_alias }) += pairs;
             }
         }
         count.tagged = accesses.len() as u64;
-        let labels = tags.iter().map(|&tag| input.label(tag)).collect();
+        let labels = rows.iter().filter_map(|row| Some(input.label(row.tag?))).collect();
         let function = format!("@{}", function_name(name));
-        Accesses { function, count, accesses, labels, tags, answers }
+        drop(may_alias);
+        Accesses { function, count, accesses, labels, rows }
     }
 
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -115,7 +119,8 @@ impl Accesses {
         writeln!(out)
     }
 
-    pub(super) fn pairs(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn pairs(&self, oracle: &Oracle<&Graph>, out: &mut dyn Write) -> io::Result<()> {
+        let may_alias = answers(oracle, &self.rows);
         for (i, a) in self.accesses.iter().enumerate() {
             for b in &self.accesses[i + 1..] {
                 write!(out, "{}", self.function)?;
@@ -123,7 +128,7 @@ impl Accesses {
                     let tag = &self.labels[access.tag];
                     write!(out, "\t{}\t{}\t{}\t{tag}", access.index, access.opcode, access.ty)?;
                 }
-                let answer = match self.answers.may_alias(a.tag, b.tag) {
+                let answer = match may_alias(a.tag, b.tag) {
                     true => AliasResult::MayAlias,
                     false => AliasResult::NoAlias,
                 };

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
-use tbaa::{Graph, Oracle, TagId};
-use tbaa_ir::{Instruction, Module};
+use tbaa::{Access, Graph, Oracle, Size, TagId};
+use tbaa_ir::{Instruction, Module, Names, Sizes};
 
 use super::completions::accesses as completed;
 use crate::convert::FlagsArg;
@@ -80,14 +80,15 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
     }
     let of = args.function.as_deref().map(|name| function(args, &input, name, &oracle));
     let of = of.transpose()?;
-    let (names, tags): (Vec<_>, Vec<_>) = match &of {
-        Some(of) => of.tags.iter().map(|&tag| (input.label(tag), tag)).unzip(),
-        None => input.rows().into_iter().unzip(),
+    let (names, rows): (Vec<_>, Vec<_>) = match &of {
+        Some(of) => of.labels.iter().cloned().zip(of.rows.iter().copied()).unzip(),
+        None => input.rows().into_iter().map(|(name, tag)| (name, Access::from(tag))).unzip(),
     };
+    let tags: Vec<TagId> = rows.iter().filter_map(|row| row.tag).collect();
     args.limit.check(tags.len(), input.file())?;
     let meanings = input.names();
     let describe = || match &input.content {
-        Content::Module(_) => tags.iter().map(|&tag| input.described(&meanings, tag)).collect(),
+        Content::Module(_) => rows.iter().map(|row| described(&input, &meanings, row)).collect(),
         // If several names mean one tag, each name has its own row.
         Content::Spec(..) => names.iter().map(printable).collect::<Vec<_>>(),
     };
@@ -97,13 +98,13 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
         false => MatrixFormat::Grid,
     };
     match args.format.unwrap_or(default) {
-        MatrixFormat::Grid => each_row(&oracle, &tags, |row| {
+        MatrixFormat::Grid => each_row(&oracle, &rows, |row| {
             out.write_all(row)?;
             out.write_all(b"\n")
         })?,
         MatrixFormat::Table => {
             of.iter().try_for_each(|of| of.list(out))?;
-            table(&oracle, &describe(), &tags, out)?;
+            table(&oracle, &describe(), &rows, out)?;
         }
         MatrixFormat::Json => {
             write!(out, "{{\"rules\":\"{}\",", rules)?;
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
             let begin = format!("\"tags\":{names},\"meanings\":{meanings},\"rows\":[");
             write_json_text(&begin, out)?;
             let mut separator: &[u8] = b"\"";
-            each_row(&oracle, &tags, |row| {
+            each_row(&oracle, &rows, |row| {
                 out.write_all(separator)?;
                 separator = b",\"";
                 out.write_all(row)?;
@@ -131,9 +132,10 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result {
             let title = format!("{}, rules {rules}", input.file());
             let (order, names) = (order::preorder(input.graph(), &tags), describe());
             let tags: Vec<TagId> = order.iter().map(|&at| tags[at]).collect();
+            let rows: Vec<Access> = order.iter().map(|&at| rows[at]).collect();
             let names: Vec<&str> = order.iter().map(|&at| names[at].as_str()).collect();
             let mut picture = Picture::new(tags.len());
-            each_row(&oracle, &tags, |row| {
+            each_row(&oracle, &rows, |row| {
                 picture.row(row);
                 Ok(())
             })?;
@@ -163,7 +165,7 @@ fn function(args: &Matrix, input: &Input, name: &str, oracle: &Oracle<&Graph>) -
     // A function without accesses still has a name to print.
     let found = found.unwrap_or((name.trim_start_matches('@').as_bytes(), &[]));
     check(&args.limit, found)?;
-    Ok(Accesses::new(input, module, oracle, found))
+    Ok(Accesses::new(input, (module, &Sizes::new(module)), oracle, found))
 }
 
 fn check(limit: &AnswersLimit, (name, all): (&[u8], &[Instruction])) -> Result {
@@ -183,42 +185,55 @@ fn pairs(
     if count > MANY_PAIRS {
         note(format!("{count} pairs, a line each; name a function for its pairs alone"));
     }
+    let sizes = Sizes::new(module);
     for function in functions {
-        Accesses::new(input, module, oracle, function).pairs(out)?;
+        Accesses::new(input, (module, &sizes), oracle, function).pairs(oracle, out)?;
     }
     Ok(())
+}
+
+/// Returns a function that answers for two rows. If no row has a size, it keeps all answers.
+fn answers(oracle: &Oracle<&Graph>, rows: &[Access]) -> impl Fn(usize, usize) -> bool {
+    let tags = rows.iter().map(|row| row.tag.filter(|_| row.size.is_none()));
+    let tags = tags.collect::<Option<Vec<_>>>().filter(|tags| tags.len() <= KEPT_TAGS);
+    let kept = tags.map(|tags| oracle.matrix(&tags));
+    let ask = move |i, j| oracle.may_alias(rows[i], rows[j]);
+    move |i, j| kept.as_ref().map_or_else(|| ask(i, j), |kept| kept.may_alias(i, j))
 }
 
 /// Calls `use_row` with each row of the matrix, a string of `M` (MayAlias) and `N` (NoAlias).
 fn each_row(
     oracle: &Oracle<&Graph>,
-    tags: &[TagId],
+    rows: &[Access],
     mut use_row: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let kept = (tags.len() <= KEPT_TAGS).then(|| oracle.matrix(tags));
-    let mut row = Vec::with_capacity(tags.len());
-    for (i, &tag) in tags.iter().enumerate() {
+    let may_alias = answers(oracle, rows);
+    let mut row = Vec::with_capacity(rows.len());
+    for i in 0..rows.len() {
         row.clear();
-        match &kept {
-            Some(matrix) => row.extend((0..tags.len()).map(|j| letter(matrix.may_alias(i, j)))),
-            None => row.extend(oracle.row(tag, tags).into_iter().map(letter)),
-        }
+        row.extend((0..rows.len()).map(|j| letter(may_alias(i, j))));
         use_row(&row)?;
     }
     Ok(())
 }
 
+fn described(input: &Input, names: &Names<'_>, row: &Access) -> String {
+    let tag = row.tag.map(|tag| input.described(names, tag)).unwrap_or_default();
+    let bytes = row.size.and_then(Size::bytes).map(|bytes| format!(", {bytes} bytes"));
+    tag + &bytes.unwrap_or_default()
+}
+
 /// Writes a table with the names of the tags before the rows, and numbers above the columns.
-fn table(oracle: &Oracle<&Graph>, names: &[String], tags: &[TagId], out: &mut dyn Write) -> Result {
-    let number_width = tags.len().to_string().len();
+fn table(oracle: &Oracle<&Graph>, names: &[String], of: &[Access], out: &mut dyn Write) -> Result {
+    let number_width = of.len().to_string().len();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     write!(out, "{:number_width$}  {:name_width$} ", "", "")?;
-    for column in 1..=tags.len() {
+    for column in 1..=of.len() {
         write!(out, " {column:>number_width$}")?;
     }
     writeln!(out)?;
     let (mut index, mut pairs, mut disjoint) = (0, 0, 0);
-    each_row(oracle, tags, |row| {
+    each_row(oracle, of, |row| {
         write!(out, "{:>number_width$}  {:name_width$} ", index + 1, names[index])?;
         for (column, &answer) in row.iter().enumerate() {
             let shown = if answer == b'M' { "M" } else { "." };
@@ -232,7 +247,7 @@ fn table(oracle: &Oracle<&Graph>, names: &[String], tags: &[TagId], out: &mut dy
         writeln!(out)
     })?;
     let (share, rule) = (percent(disjoint, pairs), oracle.rule());
-    let (tags, pairs) = (counted(tags.len(), "tag"), counted(pairs, "pair"));
+    let (tags, pairs) = (counted(of.len(), "tag"), counted(pairs, "pair"));
     writeln!(
         out,
         "\nM MayAlias   . NoAlias   {tags}, {pairs}, {disjoint} NoAlias ({share}) by rule {rule}"
