@@ -142,6 +142,16 @@ fn two_contexts_compare_as_one_does() {
 }
 
 #[test]
+#[should_panic = "was not compared"]
+fn a_type_that_is_newer_than_the_comparison_is_noticed() {
+    let (mut one, mut other) = (Context::new(), Context::new());
+    other.int(32).unwrap();
+    one.int(64).unwrap();
+    let classes = TypeClasses::new(&[&one, &other], Equality::Unfolding);
+    classes.class_of(one.int(77).unwrap());
+}
+
+#[test]
 fn names_that_are_canonical() {
     for name in ["op.", ".0", "op.0.", "op.1a", "op.-1"] {
         assert_eq!(canonical_name(name.as_bytes()), name.as_bytes());

@@ -11,7 +11,7 @@ use tbaa_ir::{DebugInfo, Flow, Loop, Opcode, Sizes};
 
 use super::proof::spread;
 use super::prove::{AskError, Prover, Trial, read};
-use super::{Blocked, Blocker, Body, Event, Judge, Judged, Vectorise, Vectors, Wanted};
+use super::{Blocked, Blocker, Body, Cause, Event, Judge, Judged, Vectorise, Vectors, Wanted};
 
 /// The largest number of pairs of groups in one loop that LLVM is asked about.
 const MOST_PAIRS: usize = 32;
@@ -135,8 +135,15 @@ fn by_access(mut pairs: Vec<Blocker>) -> BTreeMap<Event, Vec<Blocker>> {
     let count = |pairs: &[Blocker], of| pairs.iter().filter(|it| both(it).contains(&of)).count();
     while let Some(most) = pairs.iter().flat_map(both).rev().max_by_key(|&of| count(&pairs, of)) {
         for pair in pairs.extract_if(.., |pair| both(pair).contains(&most)) {
-            let event = if pair.load == most { pair.event } else { pair.load };
-            found.entry(most).or_default().push(Blocker { event, load: most, ..pair });
+            let cause = match pair.cause {
+                Cause::NoTag => Cause::LoadNoTag,
+                Cause::LoadNoTag => Cause::NoTag,
+                cause => cause,
+            };
+            found.entry(most).or_default().push(match pair.load == most {
+                true => pair,
+                false => Blocker { load: most, event: pair.load, cause },
+            });
         }
     }
     found

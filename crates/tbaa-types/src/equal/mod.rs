@@ -38,6 +38,8 @@ mod refine;
 pub(crate) use automaton::Completions;
 pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
 
+use std::ops::Range;
+
 use automaton::Automaton;
 
 use super::{Context, Type};
@@ -64,8 +66,8 @@ pub enum Equality {
 /// be in two classes (see [`TypeClasses::is_exact`]). Types in one class are always equal.
 #[derive(Clone, Debug)]
 pub struct TypeClasses {
-    /// For each context, the index of its first type in `classes`.
-    bases: HashMap<u32, usize>,
+    /// For each context, the range of its types in `classes`.
+    ranges: HashMap<u32, Range<usize>>,
     classes: Vec<u32>,
     count: usize,
     exact: bool,
@@ -97,7 +99,12 @@ impl TypeClasses {
             let next = numbers.len() as u32;
             *class = *numbers.entry(*class).or_insert(next);
         }
-        TypeClasses { bases, classes, count: numbers.len(), exact }
+        let mut starts: Vec<usize> = bases.values().copied().collect();
+        starts.sort_unstable();
+        let end = |base| starts.get(starts.partition_point(|&start| start <= base)).copied();
+        let range = |(&stamp, &base)| (stamp, base..end(base).unwrap_or(classes.len()));
+        let ranges = bases.iter().map(range).collect();
+        TypeClasses { ranges, classes, count: numbers.len(), exact }
     }
 
     /// Returns the number of classes.
@@ -111,13 +118,12 @@ impl TypeClasses {
     }
 
     /// Returns the number of a type's class, which is less than [`TypeClasses::count`]. Classes are
-    /// numbered in the order of their first types. `ty` must not be newer than the comparison.
-    /// Panics if `ty` is from a context that was not compared.
+    /// numbered in the order of their first types.
+    /// Panics if `ty` is newer than the comparison, or from a context that was not compared.
     pub fn class_of(&self, ty: Type) -> usize {
-        let base = self.bases.get(&ty.stamp);
-        let index = base.map(|base| base + ty.index());
-        let class = index.and_then(|index| self.classes.get(index));
-        *class.unwrap_or_else(|| panic!("{ty:?} is of a context that was not compared")) as usize
+        let range = self.ranges.get(&ty.stamp);
+        let class = range.and_then(|range| self.classes[range.clone()].get(ty.index()));
+        *class.unwrap_or_else(|| panic!("{ty:?} was not compared")) as usize
     }
 
     /// Returns whether two types are equal.
