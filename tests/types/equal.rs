@@ -147,7 +147,7 @@ fn a_type_that_is_newer_than_the_comparison_is_noticed() {
     let (mut one, mut other) = (Context::new(), Context::new());
     other.int(32).unwrap();
     one.int(64).unwrap();
-    let classes = TypeClasses::new(&[&one, &other], Equality::Unfolding);
+    let classes = TypeClasses::new(&[&one, &other], EQUALITIES[0]);
     classes.class_of(one.int(77).unwrap());
 }
 
