@@ -1,5 +1,6 @@
 //! The declared types of a program, and their ids.
 
+use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::error::{Result, invalid};
@@ -153,8 +154,8 @@ pub struct Declarations {
     pub(super) decls: Vec<Decl>,
     pub(super) names: IndexMap<String, DeclId>,
     pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
-    /// The declared types of Rust types, by the names of the Rust types.
-    pub(super) rust_types: HashMap<String, DeclId>,
+    /// The declared types of Rust types, by the name of the Rust type and the place of its `derive`.
+    pub(super) rust_types: HashMap<(&'static str, &'static Location<'static>), DeclId>,
     pub(super) pointees: Pointees,
     /// The number of predefined types, which come first in `decls`.
     pub(super) builtins: usize,

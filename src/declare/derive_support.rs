@@ -4,6 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, size_of};
 use std::num::Wrapping;
+use std::panic::Location;
 
 use super::rust::with_pointers;
 use super::{DeclId, Declarations, DeclareError, Member, Record, ScalarLayout, TypedPath};
@@ -132,17 +133,18 @@ fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, D
 /// # Errors
 ///
 /// The same as for [`Declarations::scalar`].
+#[track_caller]
 pub fn scalar<T>(
     types: &mut Declarations,
     name: &str,
     parent: &str,
 ) -> Result<DeclId, DeclareError> {
-    let key = std::any::type_name::<T>();
-    if let Some(&known) = types.rust_types.get(key) {
+    let key = (std::any::type_name::<T>(), Location::caller());
+    if let Some(&known) = types.rust_types.get(&key) {
         return Ok(known);
     }
     let id = types.scalar(name, ScalarLayout::of::<T>(), parent)?;
-    types.rust_types.insert(key.to_owned(), id);
+    types.rust_types.insert(key, id);
     Ok(id)
 }
 

@@ -3,6 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+use std::panic::Location;
 use std::sync::atomic;
 
 use super::{DeclId, Declarations, DeclareError, Place, Record, RecordKind, TaggedTypes};
@@ -76,6 +77,7 @@ impl Declarations {
     /// Those of [`Declarations::define`]; [`DeclareError::Redefined`] if another type has the name.
     /// If a type that a member points to cannot be declared, returns that type's error. A later
     /// call tries again.
+    #[track_caller]
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
@@ -83,11 +85,11 @@ impl Declarations {
         record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
     ) -> Result<DeclId, DeclareError> {
         // The key is a name, because `std::any::TypeId::of` does not accept types with lifetimes.
-        let key = std::any::type_name::<T>();
-        let named_only = self.pointees.named_only.take() == Some(key);
+        let key = (std::any::type_name::<T>(), Location::caller());
+        let named_only = self.pointees.named_only.take() == Some(key.0);
         let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
         let declare = |types: &mut Declarations| {
-            if let Some(&known) = types.rust_types.get(key) {
+            if let Some(&known) = types.rust_types.get(&key) {
                 return Ok(known);
             }
             let is_rust = |id| types.rust_types.values().any(|&value| value == id);
@@ -102,11 +104,11 @@ impl Declarations {
             if named_only {
                 return Ok(id);
             }
-            types.rust_types.insert(key.to_owned(), id);
+            types.rust_types.insert(key, id);
             let defined = record(types).and_then(|record| types.define(record));
             if defined.is_err() {
                 // The next call tries again.
-                types.rust_types.remove(key);
+                types.rust_types.remove(&key);
             }
             defined
         };
@@ -132,13 +134,10 @@ impl Declarations {
         if !self.pointees.waiting {
             return T::declare(self);
         }
-        let key = std::any::type_name::<T>();
-        self.pointees.named_only = Some(key);
+        self.pointees.named_only = Some(std::any::type_name::<T>());
         let to = T::declare(self);
         self.pointees.named_only = None;
-        if !self.rust_types.contains_key(key) {
-            self.pointees.queue.push(T::declare);
-        }
+        self.pointees.queue.push(T::declare);
         to
     }
 }

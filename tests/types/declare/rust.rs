@@ -1,10 +1,8 @@
 //! Declarations of Rust types.
 
-use std::mem::{offset_of, size_of};
+use std::mem::size_of;
 
-use tbaa::Graph;
-use tbaa::declare::{Declarations, DeclareError, Policy, Record, RecordKind, Target};
-use tbaa::declare::{Tbaa, TypedPath};
+use tbaa::declare::{Declarations, DeclareError, Record, RecordKind, Target, Tbaa};
 
 #[derive(Tbaa)]
 #[repr(C)]
@@ -18,17 +16,6 @@ struct TValue {
 struct State {
     next: Option<Box<State>>,
     top: *mut TValue,
-}
-
-#[test]
-fn handles_know_their_types() {
-    const TOP: TypedPath<State, *mut TValue> = TypedPath::new(".top", |state| &state.top);
-    let Some(target) = Target::host() else { return };
-    let mut types = Declarations::new(target).into_tagged(Policy::Clang);
-    let mut graph = Graph::new();
-    let top = types.handle(&mut graph, TOP).unwrap();
-    assert_eq!(top.place().offset, offset_of!(State, top) as u64);
-    assert_eq!(top.place().tag, types.tag(&mut graph, "State.top").ok());
 }
 
 /// Sizes are those of the program's own target, and other targets are refused.
@@ -45,20 +32,21 @@ fn another_target_is_refused() {
 /// Two Rust types with the same name are not the same type.
 #[test]
 fn two_types_of_one_name_are_refused() {
-    mod other {
-        use super::*;
-        #[derive(Tbaa)]
-        #[repr(C)]
-        pub(super) struct TValue {
-            x: u32,
-        }
-    }
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Local(u32);
     let Some(target) = Target::host() else { return };
     let mut types = Declarations::new(target);
-    TValue::declare(&mut types).unwrap();
-    assert_eq!(TValue::declare(&mut types), Ok(types.named("TValue").unwrap()));
-    let error = other::TValue::declare(&mut types).unwrap_err();
-    assert_eq!(error.to_string(), "a second type \"TValue\": rename one");
+    Local::declare(&mut types).unwrap();
+    assert_eq!(Local::declare(&mut types), Ok(types.named("Local").unwrap()));
+    {
+        // Even its name in Rust is the same.
+        #[derive(Tbaa)]
+        #[repr(C)]
+        struct Local(u64);
+        let error = <*mut Local>::declare(&mut types).unwrap_err();
+        assert_eq!(error.to_string(), "a second type \"Local\": rename one");
+    }
 }
 
 /// A type that could not be declared fails again the second time, and can be declared as soon as
