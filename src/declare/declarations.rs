@@ -415,7 +415,9 @@ impl Declarations {
     /// `integer` is not a scalar.
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
-        let Decl { kind: DeclKind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
+        let Decl { kind: DeclKind::Scalar { float: None, .. }, size, align, .. } =
+            *self.decl(integer)
+        else {
             return invalid(name, "the type of an enum's values must be an integer");
         };
         self.check_new(name)?;

@@ -43,6 +43,9 @@ impl Declarations {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
             let place = || format!("array of {}", types.display(element));
+            if types.array_parts(element).1.len() >= 256 {
+                return invalid("array", "more than 256 dimensions: put a struct between them");
+            }
             if matches!(types.kind(element), DeclKind::Array { len: None, .. }) {
                 return invalid(place(), "only the first of several lengths may be left out");
             }
@@ -84,16 +87,16 @@ impl Declarations {
         })
     }
 
-    /// Returns the atomic type for `of`. If `of` has 1 to 16 bytes, the size is rounded up to a
-    /// power of two, and the alignment is at least this size.
+    /// Returns the atomic type for `of`. Up to the size of two pointers, the size is rounded up to a
+    /// power of two, and the alignment is at least this size. clang: `MaxAtomicPromoteWidth`.
     pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Atomic, of, |types| {
             let &Decl { size, align, .. } = types.decl(of);
             let size = size.ok_or_else(|| types.incomplete(of, "atomic"))?;
             let wide = size.next_power_of_two();
-            let (size, align) = match size {
-                1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
-                _ => (size, align),
+            let (size, align) = match wide <= 2 * types.target.pointer.0 {
+                true => (wide, align.max(wide)),
+                false => (size, align),
             };
             Ok(Decl::new(DeclKind::Atomic { of }, size, align))
         })

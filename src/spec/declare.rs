@@ -177,7 +177,9 @@ impl RecordDecl {
     fn in_place(&self, kind: RecordKind) -> Member {
         let member = Member::new(&*self.name, self.named("", kind));
         let member = self.at.into_iter().fold(member, Member::at);
-        let member = self.array.iter().rev().fold(member, |member, &len| member.array(len));
+        // An error says that 1,000 dimensions are too many.
+        let lens = self.array.iter().rev().take(1000);
+        let member = lens.fold(member, |member, &len| member.array(len));
         let member = if self.flexible { member.array(None) } else { member };
         if self.immutable { member.immutable() } else { member }
     }
@@ -213,6 +215,13 @@ impl DeclaredType {
     fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
         // A spec must not declare a type twice.
         let mut once = |record: &RecordDecl, kind| {
+            let of_member = record.flexible || record.immutable || record.at.is_some();
+            if of_member || !record.array.is_empty() {
+                return Err(DeclareError::Invalid {
+                    place: record.name.clone(),
+                    reason: "only a member has `array`, `flexible`, `at` or `immutable`",
+                });
+            }
             let known = types.named(&record.name).filter(|&ty| types.size_of(ty).is_some());
             match known {
                 Some(first) => Err(DeclareError::Redefined { name: record.name.clone(), first }),

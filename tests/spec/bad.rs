@@ -19,6 +19,7 @@ fn spec(kind: &str, text: &str) -> String {
         "tags" => types(&format!("{TYPES}\n], tags: [{text}")),
         "expect" => types(&format!("{TYPES}\n], tags: [{TAGS}],\n\nexpect: [{text}")),
         "declare" => declare(text, ""),
+        "class" => declare(text, "").replace("policy", "cplusplus: true, policy"),
         "declared-pair" => declare(PAIR, text),
         _ => text.to_owned(),
     }
@@ -69,6 +70,8 @@ fn a_spec_built_from_data_names_the_place() {
 #[test]
 fn hostile_texts_are_errors() {
     let many = |text: &str| text.repeat(100_000);
+    let array =
+        |lens| format!("Struct(name: \"S\", members: [Struct(array: [{lens}], members: [])])");
     let texts = [
         many("("),
         many("["),
@@ -83,6 +86,7 @@ fn hostile_texts_are_errors() {
         format!("Spec(name: \"x\", types: [{}", many("Struct(name: \"x\", fields: [")),
         format!("Spec(name: \"x\", types: [{}])", many("Root(name: \"x\"),")),
         format!("Spec(name: \"{}\", wat: 1)", many("é")),
+        spec("declare", &array(many("1,"))),
         "\u{feff}Spec()".to_owned(),
         "\0".to_owned(),
     ];
