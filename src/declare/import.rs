@@ -3,11 +3,12 @@
 use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
 use crate::table::HashMap;
-use tbaa_types::{Context, ElementCount, Packing, Primitive, Type, TypeKind};
+use tbaa_types::{Context, ElementCount, Layouts, Packing, Primitive, Type, TypeKind};
 
 impl Declarations {
     /// Declares the struct types of an LLVM context. LLVM's members have no names, so they become
     /// `f0`, `f1`, ... A pointer becomes a `void *`. A union becomes a struct, as clang writes it.
+    /// Offsets are those of the data layout. A member of another size than its C type becomes bytes.
     ///
     /// Returns the identified structs, except opaque structs.
     ///
@@ -32,6 +33,8 @@ impl Declarations {
     /// # Ok::<(), tbaa::types::TypeError>(())
     /// ```
     pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
+        let data_layout = self.target.data_layout.clone();
+        let mut layouts = data_layout.layouts(context);
         let mut done: HashMap<Type, DeclId> = HashMap::default();
         let mut declared = Vec::new();
         for start in context.structs() {
@@ -49,7 +52,7 @@ impl Declarations {
                     stack.extend([(ty, next + 1), (part, 0)]);
                     continue;
                 }
-                let id = self.llvm_record(context, &done, ty)?;
+                let id = self.llvm_record(context, &mut layouts, &done, ty)?;
                 done.insert(ty, id);
                 if let TypeKind::Identified { .. } = context.kind(ty) {
                     declared.push(id);
@@ -63,6 +66,7 @@ impl Declarations {
     fn llvm_record(
         &mut self,
         context: &Context,
+        layouts: &mut Layouts<'_>,
         done: &HashMap<Type, DeclId>,
         ty: Type,
     ) -> Result<DeclId> {
@@ -79,13 +83,19 @@ impl Declarations {
         let name = name.unwrap_or_else(|| format!("anon.{}", ty.index()));
         let short = name.strip_prefix("struct.").or(name.strip_prefix("union."));
         let short = short.filter(|short| self.named(short).is_none()).unwrap_or(&name);
-        let mut record = Record::structure(short);
-        for (index, &ty) in body.iter().enumerate() {
-            let member = self.llvm_type(context, done, ty)?;
-            record = record.member(Member::new(format!("f{index}"), member));
+        let Ok(layout) = layouts.struct_layout(ty) else { return unlike_c(context, ty) };
+        let mut record = Record::structure(short).size(layout.size.min).align(layout.align);
+        let mut packed = packing == Packing::Packed;
+        for (index, (&ty, at)) in body.iter().zip(&layout.offsets).enumerate() {
+            let mut member = self.llvm_type(context, done, ty)?;
+            let size = layouts.alloc_size(ty).ok().map(|size| size.min);
+            if self.size_of(member) != size {
+                member = self.array_of(self.char(), size)?;
+            }
+            packed |= !at.min.is_multiple_of(self.align_of(member));
+            record = record.member(Member::new(format!("f{index}"), member).at(at.min));
         }
-        let record = if packing == Packing::Packed { record.packed() } else { record };
-        self.define(record)
+        self.define(if packed { record.packed() } else { record })
     }
 
     fn llvm_type(

@@ -7,6 +7,7 @@ use tbaa::declare::{Declarations, LlvmTypes, Member, MemberType, Policy, Record,
 use tbaa::spec::{Spec, write_declarations};
 use tbaa::types::Context;
 use tbaa_ir::clang::ClangRecords;
+use tbaa_ir::types::ReadTypes;
 
 use tbaa_tests::generate::{Program, Taste};
 use tbaa_tests::llvm::scratch;
@@ -57,14 +58,20 @@ fn clangs_layouts_are_the_declared_ones() {
 fn llvm_types_come_back() {
     let taste = Taste { int128: true, elements: 4, members: 6 };
     let program = Program::new(&mut Rng(11), 200, taste);
-    let types = program.declare(Target::x86_64(), |_| true).unwrap();
+    let types = program.declare(Target::aarch64(), |_| true).unwrap();
     let mut context = Context::new();
     let mut llvm = LlvmTypes::new(&types, &mut context);
     for record in types.records() {
         llvm.ty(record).unwrap();
     }
-    let mut again = Declarations::new(Target::x86_64());
+    // LLVM has types that C lacks.
+    let more =
+        b"%E = type {}\n%L = type { i8, <8 x i1>, [2 x ptr addrspace(270)], <8 x float>, %E }";
+    context.read_definitions(more).unwrap();
+    let mut again = Declarations::new(Target::aarch64());
     again.import_llvm(&context).unwrap();
+    let offsets = ["L.f1", "L.f2", "L.f3", "L.f4"].map(|path| again.offset_of(path).unwrap());
+    assert_eq!(offsets, [1, 4, 32, 64]);
     for (record, _) in program.names() {
         let sizes = [&types, &again].map(|types| types.size_of(types.named(record).unwrap()));
         assert_eq!(sizes[0], sizes[1], "{record}");
