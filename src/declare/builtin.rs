@@ -7,7 +7,7 @@ use tbaa_types::Primitive;
 impl Declarations {
     /// Declares the predefined types. The first three are `char`, `void` and a function type.
     pub(super) fn add_builtins(&mut self) {
-        let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
+        let names = ["char", "signed char", "unsigned char", "int8_t", "uint8_t"];
         self.builtin("omnipotent char", 1, 1, None, &names);
         for kind in [DeclKind::Void, DeclKind::Function] {
             let _ = self.push(Decl::new(kind, None, 1));
@@ -50,7 +50,8 @@ impl Declarations {
         for (name, of) in wides.into_iter().chain(words.map(|name| (name, word))) {
             self.names.insert(name.to_owned(), self.names[of]);
         }
-        for (name, of) in [("wchar_t", wchar), ("char16_t", "short"), ("char32_t", "int")] {
+        let wides = [("wchar_t", wchar), ("char16_t", "short"), ("char32_t", "int")];
+        for (name, of) in [("char8_t", "char")].into_iter().chain(wides) {
             if self.cplusplus {
                 let Decl { size, align, .. } = *self.decl(self.names[of]);
                 self.builtin(name, size.unwrap_or(4), align, None, &[]);

@@ -105,7 +105,8 @@ impl TaggedTypes {
         let mut base = resolved.start;
         let mut ty = resolved.start;
         let (mut offset, mut size) = (0_u64, self.types.extent_of(ty));
-        let mut may_alias = self.types.record(ty).is_some_and(|record| record.may_alias);
+        let record = |ty| self.types.record(self.types.innermost(ty));
+        let mut may_alias = record(ty).is_some_and(|record| record.may_alias);
         for &(step, next) in &resolved.steps {
             (ty, size) = (next, self.types.extent_of(next));
             match step {
@@ -124,7 +125,7 @@ impl TaggedTypes {
                 }
                 Step::Element { .. } | Step::Lane { .. } => {}
             }
-            may_alias |= self.types.record(next).is_some_and(|record| record.may_alias);
+            may_alias |= record(next).is_some_and(|record| record.may_alias);
         }
         if may_alias {
             return AccessInfo::MayAlias { size };
