@@ -81,6 +81,11 @@ pub struct RecordDecl {
     pub(super) flexible: bool,
     /// True if objects of the record have no fixed size.
     pub(super) endless: bool,
+    /// True if the record could be declared in C: there is no base class in it.
+    pub(super) plain: bool,
+    pub(super) packed: bool,
+    /// The end in bits of the last member. Members of a derived class may follow there.
+    pub(super) used: u64,
     pub(super) fields: Vec<FieldDecl>,
     /// The field indices that lead to each named member, and to those of anonymous members.
     pub(super) names: IndexMap<String, Vec<u32>>,
@@ -255,6 +260,11 @@ impl Declarations {
             DeclKind::Record(record) => Some(record),
             _ => None,
         }
+    }
+
+    /// Returns whether a C++ class is empty. clang: `CXXRecordDecl::isEmpty`.
+    pub(super) fn is_empty(&self, ty: DeclId) -> bool {
+        self.size_of(ty) != Some(0) && self.record(ty).is_some_and(|record| record.used == 0)
     }
 
     /// Returns the element type of an array, through all dimensions; `ty` if it is not an array.

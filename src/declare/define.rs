@@ -12,6 +12,9 @@ use crate::table::IndexMap;
 /// members.
 const DEPTH: usize = 64;
 
+/// The index that stands for the members of a name that several base classes have.
+pub(super) const AMBIGUOUS: u32 = u32::MAX;
+
 /// A record that is being declared, and its [title](RecordDecl::title).
 #[derive(Clone, Copy)]
 struct Draft<'r> {
@@ -104,7 +107,11 @@ impl Declarations {
         }
         let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
         let endless = fields.iter().any(|field| self.is_endless(field.ty));
+        let is_plain = |ty| self.record(self.innermost(ty)).is_none_or(|record| record.plain);
         let decl = RecordDecl {
+            plain: fields.iter().all(|field| !field.base && is_plain(field.ty)),
+            packed: record.attributes.packed,
+            used: fields.iter().map(|f| f.offset + self.slot(f, None).used).max().unwrap_or(0),
             name: record.name.clone(),
             title: title.to_owned(),
             union: record.union,
@@ -193,16 +200,15 @@ impl Declarations {
 
     /// Returns whether objects of the type have no fixed size. An array of length 0 counts as
     /// flexible, as in old C, unless its elements have size 0.
-    fn is_endless(&self, ty: DeclId) -> bool {
-        match *self.kind(ty) {
-            DeclKind::Array { element, len } => {
-                len.unwrap_or(0) == 0 && self.size_of(element) != Some(0)
-                    || self.is_endless(element)
+    fn is_endless(&self, mut ty: DeclId) -> bool {
+        while let DeclKind::Array { element: of, .. } | DeclKind::Atomic { of } = *self.kind(ty) {
+            let flexible = matches!(self.kind(ty), DeclKind::Array { len: None | Some(0), .. });
+            if flexible && self.size_of(of) != Some(0) {
+                return true;
             }
-            DeclKind::Atomic { of } => self.is_endless(of),
-            DeclKind::Record(ref record) => record.endless,
-            _ => false,
+            ty = of;
         }
+        self.record(ty).is_some_and(|record| record.endless)
     }
 
     /// Returns the size of an object of the type; unknown if objects have no fixed size.
@@ -243,8 +249,8 @@ impl Declarations {
         Ok(())
     }
 
-    /// Returns for each member's name the field indices that lead to the member. Members of the
-    /// record hide those of base classes.
+    /// Returns for each member's name the field indices that lead to the member, or that end in
+    /// [`AMBIGUOUS`]. Members of the record hide those of base classes.
     fn field_names(
         &self,
         title: &str,
@@ -266,9 +272,11 @@ impl Declarations {
                             "anonymous members stand in each other more than 64 deep: name the inner ones",
                         );
                     }
-                    if !names.contains_key(name) {
+                    if let Some(known) = names.get_mut(name).filter(|_| bases) {
+                        known.extend(fields[known[0] as usize].base.then_some(AMBIGUOUS));
+                    } else if !names.contains_key(name) {
                         names.insert(name.clone(), way);
-                    } else if !bases {
+                    } else {
                         let (record, name) = (title.to_owned(), name.clone());
                         return Err(DeclareError::DuplicateField { record, name });
                     }
@@ -290,6 +298,11 @@ impl Declarations {
         let placed = record.members.iter().filter(|member| member.at.is_some()).count();
         if placed == record.members.len() && attributes.size.is_some() {
             return explicit(draft, &slots);
+        }
+        if let Some(index) = fields.iter().position(|field| self.may_be_overlapped(field)) {
+            let reason = "a base class that is empty or ends in padding may share bytes with later \
+                          members: give the size of the record and all offsets";
+            return invalid(draft.place(index), reason);
         }
         if placed != 0 {
             return invalid(title, "give the size, and offsets of all members or of none");
@@ -354,6 +367,7 @@ impl Declarations {
     #[cfg(feature = "spec")]
     pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
         let record = self.record(id)?;
+        let known = !record.fields.iter().any(|field| self.may_be_overlapped(field));
         let slots: Vec<Slot> = record.fields.iter().map(|field| self.slot(field, None)).collect();
         let wanted: Vec<u64> = record.fields.iter().map(|field| field.offset).collect();
         let align = self.align_of(id);
@@ -361,6 +375,7 @@ impl Declarations {
         let hidden = self.has_hidden_alignments();
         let is_this = |layout: Layout| {
             layout.offsets == wanted
+                && known
                 && (!hidden || layout.required == self.decl(id).required)
                 && (Some(layout.size), layout.align) == (self.size_of(id), align)
         };
@@ -370,9 +385,25 @@ impl Declarations {
         })
     }
 
+    /// Returns whether a field is a base class that later members of the record may overlap.
+    fn may_be_overlapped(&self, field: &FieldDecl) -> bool {
+        let reused = self.record(field.ty).is_some_and(|record| {
+            let padded = Some(record.used.div_ceil(8)) < self.size_of(field.ty);
+            padded && !record.plain && !self.target.is_microsoft()
+        });
+        field.base && (reused || self.is_empty(field.ty))
+    }
+
     fn slot(&self, field: &FieldDecl, member: Option<&Member>) -> Slot {
         let Decl { size, align, required, .. } = *self.decl(field.ty);
+        let whole = field.bits.map_or(8 * size.unwrap_or(0), u64::from);
+        let class = self.record(field.ty).filter(|_| self.cplusplus);
+        // The attribute packs no bases. clang: `FieldPacked`, which differs on Apple's systems.
+        let apple = self.target.int64_is_long_long;
+        let loose = class.is_none_or(|class| apple || class.plain || class.packed);
         Slot {
+            loose: loose && !field.base || self.target.is_microsoft(),
+            used: class.filter(|_| field.base).map_or(whole, |class| class.used),
             size: size.unwrap_or(0),
             align,
             required,
@@ -402,8 +433,7 @@ fn member_end(
             slot.align
         ));
     }
-    let width = slot.bits.map_or(8 * slot.size, u64::from);
-    let end = at.checked_add(width).filter(|&end| end <= 8 * size);
+    let end = at.checked_add(slot.used).filter(|&end| end <= 8 * size);
     end.ok_or_else(|| format!("lets it end past the {size} bytes of the record"))
 }
 
@@ -416,7 +446,8 @@ fn explicit(draft: Draft<'_>, slots: &[Slot]) -> Result<Layout, DeclareError> {
         return Err(DeclareError::TooLarge { place: title.to_owned() });
     }
     let own = |slot: &Slot| {
-        let natural = if attributes.packed || slot.packed { 1 } else { slot.align };
+        let packed = attributes.packed && slot.loose || slot.packed;
+        let natural = if packed { 1 } else { slot.align };
         natural.max(slot.asked.unwrap_or(1)).min(attributes.pack.unwrap_or(u64::MAX))
     };
     let natural = slots.iter().map(own).max().unwrap_or(1);

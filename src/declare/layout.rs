@@ -19,6 +19,10 @@ pub(super) struct Slot {
     /// The alignment that the member's attribute requests.
     pub(super) asked: Option<u64>,
     pub(super) packed: bool,
+    /// True if `packed` on the record packs the member too.
+    pub(super) loose: bool,
+    /// The number of bits that no other member may share.
+    pub(super) used: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -47,16 +51,16 @@ impl Declarations {
                     SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
                 slots.iter().try_for_each(|slot| state.place(slot))?;
                 let SystemV { offsets, size, align, .. } = state;
-                // In C++, a record without members has 1 byte.
-                let least = if self.cplusplus { 8 } else { 0 };
+                // An empty class has 1 byte, but members of size 0 take none.
+                let empty = self.cplusplus && slots.iter().all(|slot| slot.bits == Some(0));
+                let least = if empty { 8 } else { 0 };
                 let size = size.max(least).next_multiple_of(8 * align) / 8;
                 Some(Layout { offsets, size, align, required: 1 })
             }
             LayoutRules::Microsoft { wide } => {
                 let mut state = Microsoft::new(union, wide, attributes);
                 slots.iter().try_for_each(|slot| state.place(slot))?;
-                // The bytes of a record without members.
-                Some(state.finish(if self.cplusplus { 1 } else { 4 }))
+                Some(state.finish(self.cplusplus))
             }
         }
     }
@@ -79,7 +83,7 @@ struct SystemV<'a> {
 
 impl SystemV<'_> {
     fn place(&mut self, slot: &Slot) -> Option<()> {
-        let packed = self.attributes.packed || slot.packed;
+        let packed = self.attributes.packed && slot.loose || slot.packed;
         let pack = self.attributes.pack.unwrap_or(u64::MAX);
         let from = if self.union { 0 } else { self.used };
         let (offset, width, align) = match slot.bits {
@@ -207,8 +211,11 @@ impl Microsoft {
         Some(())
     }
 
-    fn finish(mut self, least: u64) -> Layout {
-        self.size = self.size.next_multiple_of(self.align);
+    fn finish(mut self, cplusplus: bool) -> Layout {
+        // The bytes of a record without members.
+        let least = if cplusplus { 1 } else { 4 };
+        let limit = if cplusplus { self.pack } else { u64::MAX };
+        self.size = self.size.next_multiple_of(self.align.min(limit));
         self.required = self.required.max(self.attributes.align.unwrap_or(0));
         if self.required != 0 {
             self.align = self.align.max(self.required);

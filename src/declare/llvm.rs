@@ -161,6 +161,11 @@ impl<'a> LlvmTypes<'a> {
             packing = Packing::Packed;
             body = self.body(&elements, size, packing)?;
         }
+        if body.is_none() {
+            // Members overlap.
+            let bytes = self.bytes(size)?;
+            body = self.body(&[(0, bytes)], size, packing)?;
+        }
         let body = body.unwrap_or_default();
         self.context.set_body(ty, &body.elements, packing)?;
         self.measured.insert(ty, (size, body.align));

@@ -2,6 +2,7 @@
 //! path is the last one that the path follows.
 
 use super::declarations::{DeclKind, FieldDecl, LIMIT};
+use super::define::AMBIGUOUS;
 use super::error::{Result, invalid};
 use super::{BitRange, DeclId, Declarations, DeclareError};
 use crate::extent::Size;
@@ -282,6 +283,9 @@ impl Declarations {
                 id: ty,
             });
         };
+        if way.last() == Some(&AMBIGUOUS) {
+            return self.step_error(done, ty, "two base classes have the name: write `Base::x`");
+        }
         for &index in way {
             let record = resolved.end();
             self.push_field(resolved, record, index);

@@ -108,10 +108,10 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
 
-    /// Returns whether the target's layout rules use `Decl::required` of a record's members.
+    /// Returns whether layouts depend on more of a record's members than sizes and alignments.
     #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
-        matches!(self.target.rules, super::target::LayoutRules::Microsoft { .. })
+        self.cplusplus || self.target.is_microsoft()
     }
 
     #[cfg(feature = "spec")]

@@ -85,8 +85,8 @@ impl Record {
     /// Adds a base class. Its members count as members of this record. In a path, write `Base::x`
     /// for a member of the base.
     ///
-    /// The base gets the layout of a member. This is correct only for a base that could be declared
-    /// in C, because other bases may have later members in their padding.
+    /// A base gets the layout of a member. If it is empty, or contains a base and ends in padding,
+    /// later members may overlap it, so the record must have explicit offsets.
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
         self.member(Member::base(ty))
     }
@@ -97,7 +97,8 @@ impl Record {
         self
     }
 
-    /// Packs the record, like `__attribute__((packed))`.
+    /// Packs the record, like `__attribute__((packed))`. This packs no bases, and in C++ no members
+    /// whose class has a base. If a class is not POD for another reason, give offsets.
     pub fn packed(mut self) -> Self {
         self.attributes.packed = true;
         self

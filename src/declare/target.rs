@@ -102,9 +102,9 @@ impl Target {
         let windows = name.contains("windows");
         let apple = name.contains("apple");
         // The types of these ABIs have other sizes than in the preset for the same machine.
-        let is_other_abi =
-            ["x32", "ilp32", "mingw", "windows-gnu", "cygwin"].iter().any(|abi| name.contains(abi))
-                || name.contains("android") && name.contains("86");
+        let others = "x32 ilp32 mingw windows-gnu cygwin uefi emscripten openbsd";
+        let is_other_abi = others.split(' ').any(|abi| name.contains(abi))
+            || name.contains("android") && name.contains("86");
         let machine = |triple| match str::split(triple, '-').next() {
             Some("arm64") => Some("aarch64"),
             Some("amd64") => Some("x86_64"),
@@ -218,6 +218,10 @@ impl Target {
     /// Returns the size of a pointer, in bytes.
     pub fn pointer_size(&self) -> u64 {
         self.pointer.0
+    }
+
+    pub(super) fn is_microsoft(&self) -> bool {
+        matches!(self.rules, LayoutRules::Microsoft { .. })
     }
 
     /// Returns the alignment of a floating-point type, in bytes.

@@ -126,10 +126,11 @@ impl Program {
         let own_pack = rng.one_in(10).then(|| 1 << rng.below(4));
         let pack = if depth == 0 { own_pack } else { pack };
         let align = rng.one_in(8).then(|| 1 << rng.below(6));
-        let count = 1 + rng.below(self.taste.members);
+        let empty = depth == 0 && rng.one_in(12);
+        let count = if empty { 0 } else { 1 + rng.below(self.taste.members) };
         let mut members: Vec<_> =
             (0..count).map(|number| self.member(rng, prefix, number, depth, pack)).collect();
-        if depth == 0 && !union && rng.one_in(12) {
+        if depth == 0 && !union && !empty && rng.one_in(12) {
             let ty = one_of(rng, "int|char|double");
             members.push(CMember { name: "flex".into(), ty, lens: vec![None], ..<_>::default() });
         }

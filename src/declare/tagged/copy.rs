@@ -52,7 +52,6 @@ impl TaggedTypes {
             let size = types.size_of(ty).unwrap_or(0);
             let record = match types.kind(ty) {
                 DeclKind::Record(record) => record,
-                _ if size == 0 => continue,
                 _ => {
                     parts.push((at, size, if may_alias { char } else { ty }));
                     continue;

@@ -347,8 +347,8 @@ impl TaggedTypes {
         })
     }
 
-    /// Returns the type node to which fields of type `ty` refer. Returns `None` if there is none,
-    /// for instance for an empty struct in the old format.
+    /// Returns the type node to which fields of type `ty` refer, if there is one. For an empty
+    /// struct in the old format it is a root, as in clang.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
 //! Makes the TBAA nodes of declared types.
 
 use super::{Policy, TaggedTypes};
-use crate::builder::SizedField;
+use crate::builder::{BuildError, SizedField};
 use crate::declare::declarations::{DeclKind, FieldDecl, RecordDecl};
 use crate::declare::error::{Result, invalid};
 use crate::declare::{DeclId, Declarations, DeclareError};
-use crate::graph::{Format, Graph, TypeId};
+use crate::graph::{Format, Graph, Int, Operand, RawGraph as _, TypeId};
 
 impl Declarations {
     /// Returns the offset and size in bytes of a bit-field's storage unit. The unit contains all
@@ -120,7 +120,7 @@ impl TaggedTypes {
             &DeclKind::Pointer { to } => return self.pointer(graph, to).map(Some),
             DeclKind::Enum { name, .. } => {
                 let Some(char) = char else { return Ok(None) };
-                self.scalar(graph, &mangled(name), char, size)?
+                self.scalar(graph, &self.mangled(name)?, char, size)?
             }
             &DeclKind::Vector { element, len } => {
                 let name = format!("<{len} x {}>", self.types.display(element));
@@ -163,7 +163,7 @@ impl TaggedTypes {
         let any = self.any_pointer(graph, depth)?;
         let name = match self.types.kind(pointee) {
             DeclKind::Scalar { name, .. } => name.clone(),
-            DeclKind::Record(record) if !record.name.is_empty() => mangled(&record.name),
+            DeclKind::Record(record) if !record.name.is_empty() => self.mangled(&record.name)?,
             _ => return Ok(any),
         };
         self.scalar(graph, &format!("p{depth} {name}"), any, self.types.target.pointer.0)
@@ -214,6 +214,7 @@ impl TaggedTypes {
             let (mut of, mut offset) = (field.ty, field.offset / 8);
             let mut size = self.types.size_of(field.ty).unwrap_or(0);
             match (self.policy, field.bits) {
+                (Policy::Clang, None) if field.base && self.types.is_empty(field.ty) => continue,
                 (_, None) => {}
                 (Policy::Rfc, Some(0)) => continue,
                 (Policy::Rfc, Some(_)) if index < unit => continue,
@@ -239,25 +240,36 @@ impl TaggedTypes {
                     "a C++ struct without a name has one only in clang: name it",
                 );
             }
-            (_, name) if self.types.cplusplus => mangled(name),
+            (_, name) if self.types.cplusplus => self.mangled(name)?,
             (_, name) => name.to_owned(),
         };
-        let (mut b, size) = (graph.builder(), self.types.size_of(ty).unwrap_or(0));
+        let size = self.types.size_of(ty).unwrap_or(0);
         Ok(match (self.policy.format(), char) {
-            // LLVM reads a node without fields as a root.
-            (Format::Old, _) if fields.is_empty() => None,
             (Format::Old, _) => {
-                let fields: Vec<_> = fields.iter().map(|f| (f.ty, f.offset)).collect();
-                Some(b.struct_type(name, &fields)?)
+                // The builder refuses fields that are roots, as clang's nodes without fields are.
+                let int = |value| Operand::Int(Int::i64(value));
+                let fields =
+                    fields.iter().flat_map(|f| [Operand::Node(f.ty.node()), int(f.offset)]);
+                let operands = [Operand::String(name.as_bytes())].into_iter().chain(fields);
+                let node = graph.add(false, operands).map_err(BuildError::from)?;
+                Some(graph.mark_type(node))
             }
-            (Format::New, Some(char)) => Some(b.sized_type(char, size, name, &fields)?),
+            (Format::New, Some(c)) => Some(graph.builder().sized_type(c, size, name, &fields)?),
             (Format::New, None) => None,
         })
     }
-}
 
-/// Returns a type's name as the Itanium C++ ABI mangles it: `_ZTSN1A1BE` for `A::B`.
-fn mangled(name: &str) -> String {
-    let parts: String = name.split("::").map(|part| format!("{}{part}", part.len())).collect();
-    if name.contains("::") { format!("_ZTSN{parts}E") } else { format!("_ZTS{parts}") }
+    /// Returns a type's name as the Itanium C++ ABI mangles it: `_ZTSN1A1BE` for `A::B`.
+    fn mangled(&self, name: &str) -> Result<String> {
+        let is_known = !self.types.target.is_microsoft() && !name.contains(['<', '(', ' ']);
+        if self.policy == Policy::Clang && self.types.cplusplus && !is_known {
+            let reason = "clang's name of a C++ type on Windows, or of a template, is not known: \
+                          declare the types as C, or use policy rfc";
+            return invalid(name, reason);
+        }
+        let (std, rest) = name.strip_prefix("std::").map_or(("", name), |rest| ("St", rest));
+        let parts: String = rest.split("::").map(|part| format!("{}{part}", part.len())).collect();
+        let nested = rest.contains("::");
+        Ok(if nested { format!("_ZTSN{std}{parts}E") } else { format!("_ZTS{std}{parts}") })
+    }
 }

@@ -52,6 +52,7 @@ fn presets_have_clangs_data_layouts() {
         assert_eq!(Target::by_name(name).unwrap().data_layout(), &layout, "{name}");
         assert_eq!(Target::by_name(name), Target::by_name(triple));
     }
+    assert_eq!(Target::by_name("x86_64-unknown-uefi"), None);
     // Other triples of the same targets, and an x86-64 triple that has no preset.
     for (triple, preset) in [
         ("aarch64-apple-darwin", "apple"),
@@ -59,6 +60,8 @@ fn presets_have_clangs_data_layouts() {
         ("i386-pc-linux-gnu", "i686"),
         ("x86_64-linux-gnux32", ""),
         ("i686-w64-mingw32", ""),
+        ("wasm32-unknown-emscripten", ""),
+        ("i386-unknown-openbsd", ""),
     ] {
         let Some(module) = clang(triple, "triple", "", &[]) else { return };
         let module = tbaa_ir::read(module.as_bytes()).unwrap();
@@ -75,7 +78,8 @@ fn presets_have_clangs_data_layouts() {
 fn builtin_types_are_clangs() {
     let names = "char|_Bool|short|int|long|long long|float|double|long double|void *|\
         int64_t|size_t|intptr_t|wchar_t|char16_t|char32_t|int32_t|\
-        float _Complex|long double _Complex|_Atomic short|<3 x float>|<16 x double>|<2 x short>";
+        float _Complex|long double _Complex|_Atomic short|\
+        _Atomic double _Complex|<3 x float>|<16 x double>|<2 x short>";
     let names: Vec<&str> = names.split('|').collect();
     let mut c = String::from(
         "typedef __INT64_TYPE__ int64_t; typedef __SIZE_TYPE__ size_t;\n\
@@ -212,10 +216,23 @@ fn last_accesses(module: &tbaa_ir::Module<'_>) -> HashMap<String, Attached> {
 #[test]
 fn cplusplus_tags_are_clangs() {
     let cpp = include_str!("../../fixtures/types/names.cpp");
-    let paths =
-        "D.b.x D.b.y D.b.c.z D.b.e D.f D.t D.w D.h D.pc D.pc->z *D.r D.as[1].c D.u D.pf *D.pf";
+    let paths = "D.b.x D.b.y D.b.c.z D.b.e D.f D.t D.w D.h D.pc D.pc->z *D.r D.as[1].c D.u D.pf \
+         *D.pf F1.e8 F1.q F1.i.y F1.x P1.h.d.y Over.e Over.d Over.x";
     let paths: Vec<&str> = paths.split(' ').collect();
-    let Some(ll) = clang("x86_64-linux-gnu", "cpp", cpp, &["-x", "c++"]) else { return };
+    let options = ["-x", "c++", "-std=c++20"];
+    let Some(ll) = clang("x86_64-linux-gnu", "cpp", cpp, &options) else { return };
+    for (target, triple) in TARGETS {
+        let Some(ll) = clang(triple, "cpp", cpp, &options) else { return };
+        let spec = include_str!("../../fixtures/types/names.ron").replace("x86-64", target);
+        let types = tbaa_tests::declared(&spec);
+        let names = "F1 P1 P2 P3 P4 ZS Fl Em M1".split(' ');
+        for (name, size) in names.zip(numbers(&ll, "sizes")) {
+            let ours = types.size_of(types.named(name).unwrap());
+            assert_eq!(ours, Some(size), "{name} on {target}");
+        }
+        let tag = types.into_tagged(Policy::Clang).tag(&mut Graph::new(), "F1.q");
+        assert_eq!(tag.is_err(), target == "windows", "clang's names differ there");
+    }
     let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
     let last = last_accesses(&module);
     let types = tbaa_tests::declared(include_str!("../../fixtures/types/names.ron"));
