@@ -61,7 +61,8 @@ impl TaggedTypes {
                 return None;
             }
             if record.union {
-                parts.push((at, size, char));
+                // clang lists an empty union only if the union is all that is copied.
+                parts.extend((size > 0 || stack.is_empty()).then_some((at, size, char)));
                 continue;
             }
             let Some(field) = record.fields.get(next) else { continue };
