@@ -21,6 +21,13 @@ const BOUNDED: [&[u8]; 4] = words("snprintf vsnprintf __snprintf_chk __vsnprintf
 /// Functions that return a second time, after a `longjmp` has left other stack frames.
 const RETURN_TWICE: [&[u8]; 5] = words("setjmp _setjmp sigsetjmp __sigsetjmp llvm.eh.sjlj.setjmp");
 
+/// Prefixes of intrinsics that LLVM declares as writing memory, but that write no variable of the
+/// program. A coroutine's code has its own checks.
+const WRITE_NOTHING: [&[u8]; 6] = words(
+    "llvm.coro. llvm.instrprof. llvm.x86.sse2.clflush llvm.x86.clflushopt llvm.x86.clwb \
+     llvm.x86.cldemote",
+);
+
 /// The largest number of pointers that a call of a function `__tbaa_witness.outN` passes.
 const MOST_POINTERS: usize = 3;
 
@@ -149,12 +156,14 @@ impl<'t> Current<'_, 't> {
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())
-            || call.callee.starts_with(b"llvm.")
             || known::releases(call.callee)
             || known::allocates(call.callee).is_some()
             || !self.pass.effects.on_loads(call).writes()
         {
             return;
+        }
+        if call.callee.starts_with(b"llvm.") {
+            return self.intrinsic(inst, call, arguments);
         }
         // LLVM links `@"\01name"` as `name`.
         let name = call.callee.strip_prefix(b"\"\\01").unwrap_or(call.callee);
@@ -199,6 +208,24 @@ impl<'t> Current<'_, 't> {
         {
             self.out(inst, after, &target, &[(result, 0)]);
         }
+    }
+
+    /// Clears what an intrinsic may write: the bytes of a vector that it stores, or else all memory.
+    fn intrinsic(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value]) {
+        let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
+        let is_any = |ty: &[u8]| {
+            call.arguments.iter().any(|argument| memchr::memmem::find(argument.ty, ty).is_some())
+        };
+        if !is_any(b"ptr") || WRITE_NOTHING.iter().any(|start| call.callee.starts_with(start)) {
+            return;
+        }
+        // An `i64` is the distance between parts of what is stored.
+        if (has(b"store") || has(b"maskmov")) && !is_any(b"i64") {
+            let size = |&value| Some(self.pass.size(self.function.ty(value))?.store);
+            let size = arguments.iter().filter_map(size).max();
+            return self.clear(inst, arguments, size.unwrap_or(0));
+        }
+        self.before(inst, "barrier()");
     }
 
     fn out(&mut self, inst: &Inst, at: usize, target: &str, pointers: &[(String, u64)]) {
@@ -295,7 +322,12 @@ impl<'t> Current<'_, 't> {
         ];
         let operation = &call.callee["llvm.masked.".len()..];
         let known = operations.into_iter().find(|it| operation.starts_with(it.0));
-        let Some((_, kind, spread)) = known else { return self.skip(inst, SkipReason::Call) };
+        let Some((_, kind, spread)) = known else {
+            if tag.is_some() {
+                self.skip(inst, SkipReason::Call);
+            }
+            return self.outside(inst, call, arguments, None);
+        };
         let tag = self.pass.telling(tag);
         if tag.is_none() && kind == Direction::Read {
             return;
@@ -315,7 +347,8 @@ impl<'t> Current<'_, 't> {
         let pointer = arguments.iter().skip(usize::from(write)).find(is_pointer);
         let lanes = value.and_then(|&value| self.lanes(self.function.ty(value)?));
         let (Some(&mask), Some(&pointer), Some((lanes, size))) = (mask, pointer, lanes) else {
-            return self.skip(inst, SkipReason::Size);
+            self.skip(inst, SkipReason::Size);
+            return self.outside(inst, call, arguments, None);
         };
         let (pointer, mask) = (self.written(pointer), self.written(mask));
         let what = shortened(format!("{} {pointer}", lossy(call.callee)));
