@@ -189,8 +189,10 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
 
 /// Defines functions that call the C library's function and then clear the shadow memory of what it
 /// wrote. The expression `$tell` does the clearing. In it, `$result` is the function's result.
+/// `$first`, if given, runs before the call.
 macro_rules! writers {
-    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty
+        { $($first:block)? |$result:ident| $tell:expr })*) => {
         static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
     $(
         /// Calls the C library's function, then clears the shadow memory of what it wrote.
@@ -212,6 +214,7 @@ macro_rules! writers {
                 let function = next(&NEXT, NAME);
                 let function: unsafe extern "C" fn($($ty),*) -> $output =
                     std::mem::transmute(function);
+                $($first)?
                 let $result = function($($arg),*);
                 $tell;
                 $result
@@ -336,7 +339,8 @@ writers! {
         { |status| if status == 0 && gives_up(advice) { wrote(at, size) } }
     fn munmap(at: *mut c_void, size: usize) -> c_int { |status| unmapped(at, size, status == 0) }
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
-        { |unit| wrote(base, count.wrapping_mul(size)) }
+        // The elements may move between two calls of `compare`.
+        { { wrote(base, count.wrapping_mul(size)) } |unit| wrote(base, count.wrapping_mul(size)) }
 }
 
 static OTHERS: &[Check] = &[
