@@ -84,11 +84,23 @@ impl<'t> Current<'_, 't> {
 
     /// Handles a call for which [`Current::call`] has no case.
     fn other(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
+        let prints = memchr::memmem::find(call.callee, b"printf").is_some();
+        if prints && !self.pass.checked.contains(&*call.name()) {
+            // The conversion `%n` writes 8 bytes at most.
+            let written = |&&value: &&Value| match self.function.def(value) {
+                Def::Global(global) => !self.pass.globals.get(global).is_some_and(|it| it.constant),
+                _ => true,
+            };
+            let pointers: Vec<_> = arguments.iter().filter(written).collect();
+            self.clear(inst, pointers, 8);
+        }
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
             let returned = returned.unwrap_or_else(|| "1".to_owned());
             self.after(inst, after, format_args!("unwound(i32 {returned})"));
-        } else if BOUNDED.contains(&call.callee) || PRINT.contains(&call.callee) {
+        } else if after.is_some()
+            && (BOUNDED.contains(&call.callee) || PRINT.contains(&call.callee))
+        {
             let [buffer, rest @ ..] = arguments else { return };
             if !self.is_plain(*buffer) {
                 return;
@@ -306,7 +318,8 @@ impl<'t> Current<'_, 't> {
         let value = self.written(length);
         match self.pass.bits(self.function.ty(length)) {
             Some(bits) if bits != 64 && !matches!(self.function.def(length), Def::Integer(0..)) => {
-                self.value(at, format_args!("zext i{bits} {value} to i64"))
+                let cast = if bits < 64 { "zext" } else { "trunc" };
+                self.value(at, format_args!("{cast} i{bits} {value} to i64"))
             }
             _ => value,
         }

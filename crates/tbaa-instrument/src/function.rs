@@ -206,6 +206,7 @@ impl Current<'_, '_> {
             let access = inst.access.map(|access| &module.instructions()[access]);
             let after = match inst.is_terminator {
                 true => returned(function, flow, at),
+                false if function.is_must_tail(inst) => None,
                 false => all.get(at + 1).map(|next| next.span.start),
             };
             match (inst.opcode, access) {

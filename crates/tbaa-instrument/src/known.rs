@@ -16,6 +16,7 @@ const WRITERS: &[(&str, u32)] = &[
     ),
     ("confstr getgroups", 0b10),
     ("getdelim getline", 0b11),
+    ("getopt_long getopt_long_only", 0b11000),
     ("__isoc23_fscanf __isoc23_sscanf __isoc99_fscanf __isoc99_sscanf fscanf sscanf", !0b11),
     ("__isoc23_scanf __isoc99_scanf scanf", !0b1),
     ("inet_ntop", 0b100),
@@ -29,7 +30,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("mbtowc pthread_key_create wait", &[(0, 4)]),
     ("mbrtowc", &[(0, 4), (3, 8)]),
     ("pipe pipe2", &[(0, 8)]),
-    ("wctomb", &[(0, 16)]),
+    ("wctomb _ZNSt8__detail15_List_node_base7_M_hookEPS0_", &[(0, 16)]),
     ("wcrtomb", &[(0, 16), (2, 8)]),
     ("times", &[(0, 32)]),
     ("mktime timegm", &[(0, 56)]),
@@ -37,7 +38,13 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("sigaddset sigdelset sigemptyset sigfillset sigpending", &[(0, 128)]),
     ("setjmp _setjmp sigsetjmp __sigsetjmp", &[(0, 200)]),
     ("uname", &[(0, 390)]),
-    ("frexp frexpf frexpl inet_aton lgamma_r modff sem_getvalue waitpid", &[(1, 4)]),
+    (
+        "frexp frexpf frexpl inet_aton lgamma_r modff pthread_mutex_getprioceiling \
+         pthread_mutexattr_getprioceiling pthread_mutexattr_getprotocol \
+         pthread_mutexattr_getpshared pthread_mutexattr_getrobust pthread_mutexattr_gettype \
+         pthread_setcancelstate pthread_setcanceltype sem_getvalue waitpid",
+        &[(1, 4)],
+    ),
     ("sincosf", &[(1, 4), (2, 4)]),
     (
         "__isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull modf \
@@ -49,6 +56,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("clock_getres fgetpos fgetpos64 getrlimit getrlimit64 modfl nanosleep", &[(1, 16)]),
     ("sincosl", &[(1, 16), (2, 16)]),
     ("sigaltstack", &[(1, 24)]),
+    ("_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_", &[(1, 32)]),
     ("asctime_r ctime_r", &[(1, 26)]),
     ("getitimer", &[(1, 32)]),
     ("tcgetattr", &[(1, 60)]),
@@ -56,7 +64,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("fstatfs fstatfs64 statfs statfs64", &[(1, 120)]),
     ("select", &[(1, 128), (2, 128), (3, 128), (4, 16)]),
     ("fstat64 getrusage lstat64 stat64", &[(1, 144)]),
-    ("remquo", &[(2, 4)]),
+    ("pthread_mutex_setprioceiling remquo", &[(2, 4)]),
     ("mbrlen", &[(2, 8)]),
     ("inet_pton", &[(2, 16)]),
     ("fcntl fcntl64 setitimer", &[(2, 32)]),
@@ -85,7 +93,7 @@ const ALLOCATE: &[(&str, &[usize])] = &[
 /// Returns whether the function with this symbol name is known to write no memory through its
 /// arguments, or to write it only with the types that the headers declare.
 pub fn is_harmless(name: &[u8]) -> bool {
-    is_listed(name) && !is_constructor(name)
+    is_listed(name) && !is_constructor(name) && parts(name).is_none()
 }
 
 fn is_listed(name: &[u8]) -> bool {

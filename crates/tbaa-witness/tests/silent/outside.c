@@ -2,9 +2,11 @@
 // pointer, and by pointers that lie behind it.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <getopt.h>
 #include <iconv.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <regex.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -150,6 +152,21 @@ int main(void) {
   jmp_buf *frame = used();
   if (setjmp(*frame) == 0)
     ignored = (int)words((long *)frame, 1);
+
+  int *printed = used();
+  ignored = printf("%n", printed) + *printed;
+  char text_of[8];
+  printed = used();
+  ignored = snprintf(text_of, 8, "abc%n", printed) + *printed;
+  int *state = used();
+  ignored = pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, state) + *state;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  state = used();
+  ignored = pthread_mutexattr_gettype(&attributes, state) + *state;
+  int *index = used(), *flag = used();
+  struct option options[] = {{"long", 0, flag, 7}, {0}};
+  ignored = getopt_long(2, (char *[]){"", "--long", NULL}, "", options, index) + *index + *flag;
 
   FILE *lines = tmpfile();
   fputs("one line that is read back\n", lines);
