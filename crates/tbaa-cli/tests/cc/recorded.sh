@@ -25,3 +25,17 @@ ends 0 "$TBAA" bisect --build record -- true
 says "^the program's tags are not to blame: the fault does not show with all of them$"
 ends 2 "$TBAA" bisect --build nothing -- true
 says "build with CC='tbaa cc --record nothing'"
+# A library by the name of its file, among flags of the linker.
+rm program
+quiet $cc --record record -O2 -flto main.o put.o -L. -Wl,--start-group,libget.a,--end-group -l:libget.a -o named
+ends 1 "$TBAA" bisect --build record -- ./named
+says 'get.c:1:.*, in @get ('
+# What would not get into the program is told of.
+cp get.o renamed.o
+llvm-ar-22 d libget.a get.o
+llvm-ar-22 rc libget.a renamed.o
+ends 2 "$TBAA" bisect --build record -- ./named
+says 'libget.a has .*get.o, but not as the one member of that name'
+llvm-ar-22 d libget.a renamed.o
+ends 2 "$TBAA" bisect --build record -- ./named
+says 'no recorded link reads .*get.o'

@@ -57,7 +57,9 @@ impl Build {
         let links: Vec<_> = links.into_iter().map(Link::new).collect();
         let (made, folder) = (vec![None; modules.len()], Folder::new()?);
         let mut build = Build { modules, links, archives: Vec::new(), made, folder };
+        build.modules.iter_mut().for_each(|step| step.output = real(&step.output));
         build.find_archives()?;
+        build.is_linked()?;
         let outputs = build.modules.iter().chain(build.links.iter().map(|link| &link.step));
         let mut files: Vec<_> = outputs.map(|step| step.output.clone()).collect();
         files.extend(build.archives.iter().map(|(path, _)| path.clone()));
@@ -85,9 +87,39 @@ impl Build {
                     modules.push(number);
                 }
             }
-            // A thin archive contains only the paths of its objects, so it need not change.
-            if !modules.is_empty() && !bytes.starts_with(b"!<thin>") {
+            if !modules.is_empty() {
                 self.archives.push((path, modules));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if a changed object would not get into a linked file.
+    fn is_linked(&self) -> Result {
+        for (number, step) in self.modules.iter().enumerate() {
+            let object = &step.output;
+            let mut linked = self.links.iter().any(|link| link.inputs.contains(object));
+            for (archive, _) in self.archives.iter().filter(|it| it.1.contains(&number)) {
+                let listed = archiver().arg("t").arg(archive).output();
+                let listed = listed.context(cannot_use(archive))?.stdout;
+                let name = object.file_name().map(OsStr::as_encoded_bytes);
+                let members = listed.split(|&byte| byte == b'\n').map(Some);
+                if members.filter(|member| *member == name).count() != 1 {
+                    bail!(
+                        "{} has {}, but not as the one member of that name: give each object a name \
+                         of its own, and build again",
+                        archive.display(),
+                        object.display(),
+                    );
+                }
+                linked = true;
+            }
+            if !linked {
+                bail!(
+                    "no recorded link reads {}, neither itself nor in an archive `.a`: link it by \
+                     `tbaa cc`; or remove it, if the program does without",
+                    object.display()
+                );
             }
         }
         Ok(())
@@ -121,7 +153,7 @@ impl Build {
             if objects.is_empty() {
                 continue;
             }
-            let mut command = Command::new(installed("llvm-ar").unwrap_or_else(|| "ar".to_owned()));
+            let mut command = archiver();
             command.arg("r").arg(path).args(objects);
             finish(command, "change an archive")?;
             changed.insert(path.clone());
@@ -139,6 +171,15 @@ impl Build {
         }
         Ok(())
     }
+}
+
+fn archiver() -> Command {
+    Command::new(installed("llvm-ar").unwrap_or_else(|| "ar".to_owned()))
+}
+
+/// Returns the one path of a file: `../lib/a.a` and `lib/a.a` may be the same.
+fn real(file: &Path) -> PathBuf {
+    fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }
 
 fn cannot_use(file: &Path) -> String {
@@ -163,7 +204,7 @@ fn finish(mut command: Command, what: &str) -> Result {
 }
 
 impl Link {
-    /// Finds the files that the step reads: its arguments, and `-l` libraries in `-L` folders.
+    /// Finds the files that the step reads: its arguments, those in `-Wl,`, and `-l` libraries in `-L` folders.
     fn new(step: Step) -> Link {
         let at = |path: &str| step.folder.join(path);
         // Returns the values of a flag, which are joined to the flag or follow it.
@@ -176,16 +217,19 @@ impl Link {
             step.arguments.iter().zip(next).filter_map(value).collect()
         };
         let mut files: Vec<PathBuf> = step.arguments.iter().map(|argument| at(argument)).collect();
+        let lists = step.arguments.iter().filter_map(|argument| argument.strip_prefix("-Wl,"));
+        files.extend(lists.flat_map(|list| list.split(',')).map(at));
         let folders = values("-L");
         for name in values("-l") {
-            let names = [format!("lib{name}.so"), format!("lib{name}.a")];
+            let names = match name.strip_prefix(':') {
+                Some(file) => [file.to_owned(), String::new()],
+                None => [format!("lib{name}.so"), format!("lib{name}.a")],
+            };
             let in_folder = |folder: &String| names.each_ref().map(|name| at(folder).join(name));
             files.extend(folders.iter().flat_map(in_folder));
         }
         files.retain(|file| file.is_file());
-        // `../lib/a.a` and `lib/a.a` are one file.
-        let real = |file: PathBuf| fs::canonicalize(&file).unwrap_or(file);
-        let inputs = files.into_iter().map(real).collect();
+        let inputs = files.iter().map(|file| real(file)).collect();
         Link { step, inputs }
     }
 }
