@@ -77,7 +77,7 @@ fn read(text: &str) -> Options {
         };
         let set = match name {
             "rules" => value.parse().map(|rules| options.rules = rules).ok(),
-            "exitcode" => value.parse().map(|code| options.exitcode = code).ok(),
+            "exitcode" => value.parse().map(|code: u8| options.exitcode = code.into()).ok(),
             "halt" => flag().map(|flag| options.halt = flag),
             "reuse" => flag().map(|flag| options.reuse = flag),
             "report_stores" => flag().map(|flag| options.report_stores = flag),
@@ -94,7 +94,7 @@ fn read(text: &str) -> Options {
         if set.is_none() {
             eprintln!(
                 "tbaa-witness: TBAA_WITNESS has {part:?}, which is none of rules=llvm|union|union-strict, \
-                 exitcode=N, halt=0|1, reuse=0|1, report_stores=0|1, all=0|1, calls=0|1, log_path=FILE, \
+                 exitcode=N (0 to 255), halt=0|1, reuse=0|1, report_stores=0|1, all=0|1, calls=0|1, log_path=FILE, \
                  json=FILE, sarif=FILE, repro=FOLDER, harmless=FILE (readable, of names), suppressions=FILE (readable, \
                  of lines fun:NAME or src:FILE); it is left out"
             );
