@@ -21,13 +21,6 @@ const BOUNDED: [&[u8]; 4] = words("snprintf vsnprintf __snprintf_chk __vsnprintf
 /// Functions that return a second time, after a `longjmp` has left other stack frames.
 const RETURN_TWICE: [&[u8]; 5] = words("setjmp _setjmp sigsetjmp __sigsetjmp llvm.eh.sjlj.setjmp");
 
-/// Prefixes of intrinsics that LLVM declares as writing memory, but that write no variable of the
-/// program. A coroutine's code has its own checks.
-const WRITE_NOTHING: [&[u8]; 6] = words(
-    "llvm.coro. llvm.instrprof. llvm.x86.sse2.clflush llvm.x86.clflushopt llvm.x86.clwb \
-     llvm.x86.cldemote",
-);
-
 /// The largest number of pointers that a call of a function `__tbaa_witness.outN` passes.
 const MOST_POINTERS: usize = 3;
 
@@ -87,20 +80,14 @@ impl<'t> Current<'_, 't> {
         let prints = memchr::memmem::find(call.callee, b"printf").is_some();
         if prints && !self.pass.checked.contains(&*call.name()) {
             // The conversion `%n` writes 8 bytes at most.
-            let written = |&&value: &&Value| match self.function.def(value) {
-                Def::Global(global) => !self.pass.globals.get(global).is_some_and(|it| it.constant),
-                _ => true,
-            };
-            let pointers: Vec<_> = arguments.iter().filter(written).collect();
-            self.clear(inst, pointers, 8);
+            self.clear(inst, arguments, 8);
         }
+        let tells = |list: &[&[u8]]| after.is_some() && list.contains(&call.callee);
         if RETURN_TWICE.contains(&call.callee) {
             let returned = self.result(inst).filter(|_| self.pass.bits(inst.ty) == Some(32));
             let returned = returned.unwrap_or_else(|| "1".to_owned());
             self.after(inst, after, format_args!("unwound(i32 {returned})"));
-        } else if after.is_some()
-            && (BOUNDED.contains(&call.callee) || PRINT.contains(&call.callee))
-        {
+        } else if tells(&BOUNDED) || tells(&PRINT) {
             let [buffer, rest @ ..] = arguments else { return };
             if !self.is_plain(*buffer) {
                 return;
@@ -225,19 +212,19 @@ impl<'t> Current<'_, 't> {
     /// Clears what an intrinsic may write: the bytes of a vector that it stores, or else all memory.
     fn intrinsic(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value]) {
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
-        let is_any = |ty: &[u8]| {
-            call.arguments.iter().any(|argument| memchr::memmem::find(argument.ty, ty).is_some())
-        };
-        if !is_any(b"ptr") || WRITE_NOTHING.iter().any(|start| call.callee.starts_with(start)) {
-            return;
-        }
+        let mut types = call.arguments.iter().map(|argument| argument.ty);
         // An `i64` is the distance between parts of what is stored.
-        if (has(b"store") || has(b"maskmov")) && !is_any(b"i64") {
+        if (has(b"store") || has(b"maskmov")) && !types.clone().any(|ty| ty == b"i64") {
             let size = |&value| Some(self.pass.size(self.function.ty(value))?.store);
-            let size = arguments.iter().filter_map(size).max();
-            return self.clear(inst, arguments, size.unwrap_or(0));
+            let size = arguments.iter().filter_map(size).max().unwrap_or(0);
+            return self.clear(inst, arguments, size);
         }
-        self.before(inst, "barrier()");
+        // These write no variable of the program. A coroutine's code has its own checks.
+        let others = [&b"llvm.coro."[..], b"llvm.instrprof.", b".clflush", b".clwb"];
+        let passes = types.any(|ty| memchr::memmem::find(ty, b"ptr").is_some());
+        if passes && !others.into_iter().any(has) {
+            self.before(inst, "barrier()");
+        }
     }
 
     fn out(&mut self, inst: &Inst, at: usize, target: &str, pointers: &[(String, u64)]) {

@@ -39,8 +39,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("setjmp _setjmp sigsetjmp __sigsetjmp", &[(0, 200)]),
     ("uname", &[(0, 390)]),
     (
-        "frexp frexpf frexpl inet_aton lgamma_r modff pthread_mutex_getprioceiling \
-         pthread_mutexattr_getprioceiling pthread_mutexattr_getprotocol \
+        "frexp frexpf frexpl inet_aton lgamma_r modff pthread_mutexattr_getprotocol \
          pthread_mutexattr_getpshared pthread_mutexattr_getrobust pthread_mutexattr_gettype \
          pthread_setcancelstate pthread_setcanceltype sem_getvalue waitpid",
         &[(1, 4)],
@@ -64,7 +63,7 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("fstatfs fstatfs64 statfs statfs64", &[(1, 120)]),
     ("select", &[(1, 128), (2, 128), (3, 128), (4, 16)]),
     ("fstat64 getrusage lstat64 stat64", &[(1, 144)]),
-    ("pthread_mutex_setprioceiling remquo", &[(2, 4)]),
+    ("remquo", &[(2, 4)]),
     ("mbrlen", &[(2, 8)]),
     ("inet_pton", &[(2, 16)]),
     ("fcntl fcntl64 setitimer", &[(2, 32)]),
