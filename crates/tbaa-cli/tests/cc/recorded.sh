@@ -35,7 +35,7 @@ cp get.o renamed.o
 llvm-ar-22 d libget.a get.o
 llvm-ar-22 rc libget.a renamed.o
 ends 2 "$TBAA" bisect --build record -- ./named
-says 'libget.a has .*get.o, but not as the one member of that name'
+says 'no recorded link reads .*get.o, neither itself nor as the only member of that name'
 llvm-ar-22 d libget.a renamed.o
 ends 2 "$TBAA" bisect --build record -- ./named
 says 'no recorded link reads .*get.o'

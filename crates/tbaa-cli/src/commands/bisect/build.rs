@@ -57,9 +57,19 @@ impl Build {
         let links: Vec<_> = links.into_iter().map(Link::new).collect();
         let (made, folder) = (vec![None; modules.len()], Folder::new()?);
         let mut build = Build { modules, links, archives: Vec::new(), made, folder };
-        build.modules.iter_mut().for_each(|step| step.output = real(&step.output));
+        let links = build.links.iter_mut().map(|link| &mut link.step);
+        build.modules.iter_mut().chain(links).for_each(|step| step.output = real(&step.output));
         build.find_archives()?;
-        build.is_linked()?;
+        for (number, Step { output, .. }) in build.modules.iter().enumerate() {
+            let is_linked = build.links.iter().any(|link| link.inputs.contains(output));
+            if !is_linked && !build.archives.iter().any(|archive| archive.1.contains(&number)) {
+                bail!(
+                    "no recorded link reads {}, neither itself nor as the only member of that name in an archive \
+                     `.a` (not a thin one): link it so by `tbaa cc`, or remove it if the program does without it",
+                    output.display()
+                );
+            }
+        }
         let outputs = build.modules.iter().chain(build.links.iter().map(|link| &link.step));
         let mut files: Vec<_> = outputs.map(|step| step.output.clone()).collect();
         files.extend(build.archives.iter().map(|(path, _)| path.clone()));
@@ -80,46 +90,19 @@ impl Build {
         let archives = inputs.filter(|path| path.extension() == Some(OsStr::new("a")));
         for path in archives.cloned().collect::<BTreeSet<_>>() {
             let bytes = fs::read(&path).context(cannot_use(&path))?;
+            let listed = archiver().arg("t").arg(&path).output().context(cannot_use(&path))?.stdout;
             let mut modules = Vec::new();
             for (number, step) in self.modules.iter().enumerate() {
                 let object = fs::read(&step.output).context(cannot_use(&step.output))?;
-                if !object.is_empty() && memchr::memmem::find(&bytes, &object).is_some() {
+                let name = step.output.file_name().map(OsStr::as_encoded_bytes);
+                let members = listed.split(|&byte| byte == b'\n').map(Some);
+                let is_one = members.filter(|member| *member == name).count() == 1;
+                if is_one && memchr::memmem::find(&bytes, &object).is_some() {
                     modules.push(number);
                 }
             }
             if !modules.is_empty() {
                 self.archives.push((path, modules));
-            }
-        }
-        Ok(())
-    }
-
-    /// Fails if a changed object would not get into a linked file.
-    fn is_linked(&self) -> Result {
-        for (number, step) in self.modules.iter().enumerate() {
-            let object = &step.output;
-            let mut linked = self.links.iter().any(|link| link.inputs.contains(object));
-            for (archive, _) in self.archives.iter().filter(|it| it.1.contains(&number)) {
-                let listed = archiver().arg("t").arg(archive).output();
-                let listed = listed.context(cannot_use(archive))?.stdout;
-                let name = object.file_name().map(OsStr::as_encoded_bytes);
-                let members = listed.split(|&byte| byte == b'\n').map(Some);
-                if members.filter(|member| *member == name).count() != 1 {
-                    bail!(
-                        "{} has {}, but not as the one member of that name: give each object a name \
-                         of its own, and build again",
-                        archive.display(),
-                        object.display(),
-                    );
-                }
-                linked = true;
-            }
-            if !linked {
-                bail!(
-                    "no recorded link reads {}, neither itself nor in an archive `.a`: link it by \
-                     `tbaa cc`; or remove it, if the program does without",
-                    object.display()
-                );
             }
         }
         Ok(())
@@ -221,10 +204,8 @@ impl Link {
         files.extend(lists.flat_map(|list| list.split(',')).map(at));
         let folders = values("-L");
         for name in values("-l") {
-            let names = match name.strip_prefix(':') {
-                Some(file) => [file.to_owned(), String::new()],
-                None => [format!("lib{name}.so"), format!("lib{name}.a")],
-            };
+            let file = name.strip_prefix(':').map_or_else(|| format!("lib{name}.a"), str::to_owned);
+            let names = [format!("lib{name}.so"), file];
             let in_folder = |folder: &String| names.each_ref().map(|name| at(folder).join(name));
             files.extend(folders.iter().flat_map(in_folder));
         }
