@@ -301,6 +301,7 @@ fn options_change_what_is_reported() {
         (ran.status, ran.found.len())
     };
     assert_eq!(count("exitcode=0"), (Some(0), 1));
+    assert_eq!(count("exitcode=256"), (Some(66), 1));
     assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
     assert_eq!(count("rules=union-strict"), (Some(66), 1));
     // The two reports: a write over an earlier write, and a read of what the later write wrote.
