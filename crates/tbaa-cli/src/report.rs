@@ -89,7 +89,7 @@ pub(crate) fn refuse_input<P: AsRef<Path>>(
     let real = |path: &Path| fs::canonicalize(path).ok();
     let output = real(path);
     if output.is_some() && inputs.into_iter().any(|input| real(input.as_ref()) == output) {
-        bail!("{} is an input, which would be lost: name another file", printable_path(path));
+        bail!("{} is an input or output already: name another file", printable_path(path));
     }
     Ok(())
 }

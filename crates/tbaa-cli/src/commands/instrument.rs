@@ -45,15 +45,16 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result {
         json!({ "function": function, "line": line, "reason": reason })
     });
     let listing = json!({ "sites": sites, "skipped": rows.collect::<Vec<_>>() });
-    let inputs = std::slice::from_ref(&args.input);
+    let mut inputs = vec![args.input.clone()];
     if let Some(file) = &args.json {
         let mut json = serde_json::to_vec_pretty(&listing).map_err(Failure::unusable)?;
         json.push(b'\n');
-        write_output(file, inputs, &json)?;
+        write_output(file, &inputs, &json)?;
+        inputs.push(file.clone());
     }
     match &args.output {
         Some(file) => {
-            write_output(file, inputs, &text)?;
+            write_output(file, &inputs, &text)?;
             writeln!(out, "{} checked", counted(sites, "access"))?;
         }
         None => out.write_all(&text)?,

@@ -147,8 +147,10 @@ impl Tagging {
 
 pub(super) fn run(args: &Tag, out: &mut dyn Write) -> Result {
     let (_, text) = args.tagging.tagged(&args.input)?;
+    let spec = args.tagging.declare.iter();
+    let inputs: Vec<_> = spec.chain([&args.input.path]).cloned().collect();
     match &args.output {
-        Some(file) => write_output(file, std::slice::from_ref(&args.input.path), &text),
+        Some(file) => write_output(file, &inputs, &text),
         None => Ok(out.write_all(&text)?),
     }
 }

@@ -7,7 +7,7 @@
 ; $ tbaa matrix FILE >/dev/null
 ; exit: 0
 ; $ cp FILE $OUT/kept.ll; tbaa report $OUT/kept.ll -o $OUT/kept.ll
-; says: is an input, which would be lost
+; says: is an input or output already
 ; exit: 2
 ; $ cmp FILE $OUT/kept.ll && tbaa report $OUT/kept.ll -o $OUT/kept.html
 define void @f(ptr %p) {
