@@ -4,7 +4,9 @@ printf '#include <stdio.h>\nint main(int n, char **v) { puts(v[n - 1]); return N
 ends 7 "$TBAA" run prog.c --flags -DN=7 -- -x last
 [ "$(cat said)" = last ]
 echo 'void *malloc(unsigned long); int main(void) { float *p = malloc(4); *p = 1; return *(int *)p; }' > wrong.c
-ends 66 "$TBAA" run wrong.c
+ends 66 "$TBAA" run wrong.c --flags -ObjC
+clang-22 -E wrong.c -o wrong.i
+ends 66 "$TBAA" run wrong.i
 ends 1 "$TBAA" run prog.c
 # A module of any front end gets checks, too.
 cat > module.ll <<'END'

@@ -37,11 +37,22 @@ pub(super) struct Line {
 
 /// Flags whose value is the next word.
 /// Source: `clang/Driver/Options.td`.
-const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer -Xassembler -Xclang -Xlinker -Xopenmp-target \
-    -Xpreprocessor -allowable_client -arch -cxx-isystem -dumpbase -dumpdir -e -framework \
-    -fplugin -idirafter -imacros -imultilib -include -include-pch -install_name -iprefix -iquote \
-    -isysroot -isystem -iwithprefix -iwithprefixbefore -l -mllvm -o -rpath -serialize-diagnostics \
-    -target -u -x -z --include --language --output --param --sysroot";
+const WITH_VALUE: &str = "-A -B -D -F -G -I -L -MF -MJ -MQ -MT -T -U -Xanalyzer -Xarch_host -Xassembler -Xclang -Xclangas \
+    -Xcuda-ptxas -Xlinker -Xoffload-linker -Xopenmp-target -Xpreprocessor -allowable_client -arch -b -bundle_loader \
+    -cxx-isystem -darwin-target-variant -dependency-file -dumpbase -dumpdir -e -fdebug-compilation-dir \
+    -fmodules-user-build-path -filelist -fplugin -framework -ftrapv-handler -gen-cdb-fragment-path -iapinotes-modules \
+    -idirafter -iframework -imacros -imultilib -include -include-pch -init -install_name -iprefix -iquote -isysroot \
+    -isystem -isystem-after -ivfsoverlay -iwithprefix -iwithprefixbefore -iwithsysroot -l -mllvm -mmlir -mthread-model \
+    -o -rpath -serialize-diagnostics -stdlib++-isystem -target -u -undefined -vfsoverlay -weak_framework -weak_library \
+    -working-directory -x -z --config --define-macro --dyld-prefix --for-linker --imacros --include \
+    --include-directory --include-directory-after --include-prefix --include-with-prefix \
+    --include-with-prefix-after --include-with-prefix-before --library-directory --no-system-header-prefix \
+    --param --prefix --rtlib --sysroot --system-header-prefix --undefine-macro";
+
+/// Long spellings of flags, each followed by the short one. After `=`, the long one may have a value.
+const LONG: &str = "--assemble -S --compile -c --debug -g --dependencies -M --language -x \
+    --no-standard-libraries -nostdlib --optimize -O --output -o --pipe -pipe --preprocess -E --static -static \
+    --user-dependencies -MM --write-dependencies -MD --write-user-dependencies -MMD";
 
 /// Prefixes of flags for clang's front end. [`is_front`] excepts `-Wl,` and `-Wa,`.
 const FRONT: &str = "-A -D -F -I -MF -MJ -MQ -MT -U -W -Xpreprocessor -ansi -cxx-isystem -idirafter -imacros \
@@ -63,6 +74,20 @@ fn is_among(flag: &OsStr, list: &str) -> bool {
     list.split(' ').any(|part| flag == part)
 }
 
+/// Returns the short spelling of a flag in [`LONG`].
+fn short(word: &OsStr) -> Option<OsString> {
+    let text = word.to_string_lossy();
+    let (name, value) = text.split_once('=').unwrap_or((&text, ""));
+    let short = LONG.split(' ').skip_while(|long| *long != name).nth(1);
+    short.filter(|_| name.starts_with("--")).map(|short| format!("{short}{value}").into())
+}
+
+/// Returns whether a flag is a level of optimisation.
+pub(super) fn is_level(flag: &OsStr) -> bool {
+    let flag = flag.as_encoded_bytes();
+    flag.starts_with(b"-O") && !flag.starts_with(b"-ObjC")
+}
+
 impl Line {
     /// Parses a command line. `@file` is replaced by the contents of the file, if it can be read.
     pub(super) fn read(arguments: &[OsString]) -> Result<Line> {
@@ -70,15 +95,18 @@ impl Line {
         let mut line = Line { words: Vec::new(), task: Task::Link, output: None };
         let (mut language, mut rest) = (None, arguments.into_iter());
         while let Some(word) = rest.next() {
-            if word == "-" || !word.as_encoded_bytes().starts_with(b"-") {
+            let word = short(&word).unwrap_or(word);
+            if word == "--" {
+                rest.by_ref().for_each(|name| line.input(name, language.clone()));
+            } else if word == "-" || !word.as_encoded_bytes().starts_with(b"-") {
                 line.input(word, language.clone());
             } else if is_among(&word, WITH_VALUE) {
                 let value = rest.next().unwrap_or_default();
-                if word == "-o" || word == "--output" {
+                if word == "-o" {
                     line.output = Some(value.into());
                     continue;
                 }
-                if word == "-x" || word == "--language" {
+                if word == "-x" {
                     language = (value != "none").then(|| value.clone());
                 }
                 line.words.push(Word::Flag(vec![word, value]));
@@ -269,6 +297,9 @@ mod tests {
             ("-x c++-header a -o a.pch", Task::Header, 0, Some("a.pch")),
             ("-O1 -c a.h", Task::Header, 0, None),
             ("-E a.h", Task::Other, 0, None),
+            ("--compile --output=x.o a.c", Task::Compile, 1, Some("x.o")),
+            ("--preprocess --output x.i --language=c a", Task::Other, 1, Some("x.i")),
+            ("-c -working-directory a.c --define-macro b.c -- c.c", Task::Compile, 1, None),
         ] {
             let read = read(line);
             assert_eq!(read.task, task, "{line}");

@@ -63,12 +63,15 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
         refuse_input(output, inputs)?;
     }
     let driver = Driver { plus_plus, clang: &by, version: &OnceCell::new() };
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    let (flags, files) = arguments.split_at(end);
     if line.task == Task::Other {
         if line.has("--help") || line.has("-help") {
             note("`tbaa cc` is clang with run-time checks: `tbaa help cc`; this is clang's help:");
         }
         let headers = line.sources().next().map(|_| runtime::include());
-        return finish(driver.command().args(arguments).args(headers.unwrap_or_default()));
+        let headers = headers.unwrap_or_default();
+        return finish(driver.command().args(flags).args(headers).args(files));
     }
     if let Some(other) = line.other_sanitizer() {
         bail!(
@@ -79,7 +82,8 @@ pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status> {
     if line.task == Task::Header {
         // A precompiled header needs the same flags as the sources that include it.
         let checked = Job::as_checked(&line);
-        return finish(driver.command().args(arguments).args(checked).args(runtime::include()));
+        let more = checked.map(OsString::from).chain(runtime::include());
+        return finish(driver.command().args(flags).args(more).args(files));
     }
     let folder = Folder::new()?;
     let job = Job { line: &line, driver, folder: &folder, recording: recording.as_ref() };
@@ -294,9 +298,9 @@ impl Job<'_> {
 
     /// Returns the flags that checks need and the command line does not have.
     fn as_checked(line: &Line) -> impl Iterator<Item = &'static str> {
-        let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
         // Without optimisation clang writes no tags.
-        let level = line.flags().rfind(level).is_none_or(|level| level[0] == "-O0");
+        let level = line.flags().rfind(|flag| line::is_level(&flag[0]));
+        let level = level.is_none_or(|level| level[0] == "-O0");
         let debug = line.flags().any(|flag| flag[0].as_encoded_bytes().starts_with(b"-g"));
         // Clang warns when it assembles its own assembly text with DWARF 5 line tables.
         let old = !debug && line.saves_temporaries();
@@ -318,7 +322,7 @@ impl Job<'_> {
     fn front(&self, source: &Path, language: Option<&OsStr>, to: &Path, named: &Path) -> Command {
         let mut command = self.driver.command();
         let line = self.line;
-        let kept = self.flags_but(&["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe"]);
+        let kept = self.flags_but(&["-c", "-S", "-x", "-emit-llvm", "-pipe"]);
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|count| line.has(count)) {
@@ -356,7 +360,7 @@ impl Job<'_> {
     /// Returns the command that runs clang's back end. The caller adds the module and the output.
     fn back(&self) -> Command {
         let mut command = self.driver.command();
-        let kept = self.flags_but(&["-x", "--language", "-pipe"]);
+        let kept = self.flags_but(&["-x", "-pipe"]);
         command.args(kept.filter(|flag| !line::is_front(flag)).flatten());
         if self.line.task == Task::Link {
             let folder = self.line.output.as_deref().and_then(Path::parent);
@@ -372,11 +376,11 @@ impl Job<'_> {
     }
 
     fn instrument(&self, source: &Path, file: &Path, has_no_tags: bool) -> Result {
-        let text = fs::read(file)?;
+        let text = fs::read(file).context(file.display())?;
         let checked = tbaa_ir::read(&text).and_then(|module| instrument(&module, Form::Assembly));
         let why = match checked {
             Ok(checked) => {
-                fs::write(file, checked.text)?;
+                fs::write(file, checked.text).context(file.display())?;
                 // A configure script that tries `-fno-strict-aliasing` takes any output for a
                 // refusal, so print nothing if the module got no calls of the runtime.
                 let is_told = has_no_tags && checked.calls > 0;
@@ -412,7 +416,7 @@ impl Job<'_> {
                     command.arg(object);
                 }
                 // `-x` was for the sources, which are now objects.
-                Word::Flag(words) if words[0] == "-x" || words[0] == "--language" => {}
+                Word::Flag(words) if words[0] == "-x" => {}
                 word => drop(command.args(plain(word))),
             }
         }
@@ -477,12 +481,11 @@ pub(super) fn run_file(args: &Run) -> Result<Status> {
     let folder = Folder::new()?;
     let program = folder.file("program");
     let extension = args.source.extension().and_then(OsStr::to_str).unwrap_or("c");
-    let plus_plus = extension != "c";
+    let plus_plus = !matches!(extension, "c" | "i");
     // Debug information has the typedef names of unnamed structs.
     let mut arguments: Vec<OsString> = vec!["-g".into()];
     arguments.extend(args.flags.iter().flat_map(|flag| &flag.0).map(OsString::from));
-    let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
-    if !arguments.iter().any(level) {
+    if !arguments.iter().any(|flag| line::is_level(flag)) {
         arguments.insert(0, "-O1".into());
     }
     if matches!(extension, "ll" | "bc") {

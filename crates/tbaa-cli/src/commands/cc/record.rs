@@ -35,8 +35,8 @@ impl Step {
             module: module.map(Path::to_owned),
             program: text(command.get_program()),
             arguments: command.get_args().map(text).collect(),
-            folder: std::env::current_dir()?,
-            output: std::path::absolute(output)?,
+            folder: std::env::current_dir().context("cannot find the current folder")?,
+            output: std::path::absolute(output).context(output.display())?,
         })
     }
 }

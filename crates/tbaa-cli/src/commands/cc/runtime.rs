@@ -7,7 +7,7 @@ use std::process::Command;
 use tbaa_instrument::interposed;
 
 use super::line::Line;
-use crate::report::{Failure, Result, bail};
+use crate::report::{Context, Failure, Result, bail};
 use crate::scratch::Folder;
 use crate::tools::{command_of, installed, is_on_path};
 
@@ -20,9 +20,10 @@ pub(super) fn flags(line: &Line, folder: &Folder, clang: &OsStr) -> Result<Vec<O
     }
     if !line.has("-static") && !line.has("-static-pie") {
         let library = find("libtbaa_witness.so")?;
+        let whole = std::path::absolute(&library).context(library.display())?;
         // The loader looks in the program's folder first, so program and library can move together.
         let mut place = OsString::from("-Wl,-rpath,$ORIGIN,-rpath,");
-        place.push(std::path::absolute(&library)?.parent().unwrap_or(Path::new("/")));
+        place.push(whole.parent().unwrap_or(Path::new("/")));
         return Ok(vec![
             "-Wl,--push-state,--no-as-needed".into(),
             library.into(),
