@@ -900,7 +900,7 @@ typedef struct tbaa_tagging {
 typedef void (*tbaa_attach_tag)(void *data, uint32_t function, uint32_t instruction, void *tag);
 
 /**
- * The place to which a function writes its result.
+ * The memory to which a function writes its result; `None` for NULL.
  */
 typedef struct tbaa_text *Out_Text;
 
