@@ -57,7 +57,11 @@ impl Size {
     /// Returns whether `other` is not larger than this size. An unknown size covers every size.
     #[must_use]
     pub fn covers(self, other: Size) -> bool {
-        self.known().is_none_or(|bytes| other.known().is_some_and(|other| other <= bytes))
+        match (self, other) {
+            (Size::Unknown, _) => true,
+            (Size::Bytes(_), Size::Unknown) => false,
+            (Size::Bytes(bytes), Size::Bytes(other)) => other <= bytes,
+        }
     }
 }
 

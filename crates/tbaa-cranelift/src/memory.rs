@@ -78,7 +78,8 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
         return Access::default();
     };
     let own = own_size(oracle, tag.into()).map(Size::Bytes);
-    let Some(size) = access.size else { return tag.into() };
+    // The sizes that mean an unknown one become [`Size::Unknown`].
+    let Some(size) = access.size.map(|size| Size::from(u64::from(size))) else { return tag.into() };
     match (own, oracle.rule(), size) {
         (Some(own), ..) if own.covers(size) => tag.into(),
         (Some(_), AliasRule::Llvm, _) => Access::default(),

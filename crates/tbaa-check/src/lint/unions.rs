@@ -123,7 +123,7 @@ fn candidates(graph: &Graph) -> Vec<bool> {
         let Ok(tag) = graph.tag(tag) else { return false };
         let access = graph.ty(tag.access);
         let sizes = tag.size.zip(access.size());
-        let beyond = sizes.is_some_and(|(tag, ty)| ty == 0 || !Size::Bytes(ty).covers(tag));
+        let beyond = sizes.is_some_and(|(tag, ty)| !Size::Bytes(ty).covers(tag));
         let parts = access.kind() == TypeKind::Aggregate || beyond;
         holds[tag.base.node().index()] || parts && !tag.is_whole()
     };
