@@ -212,16 +212,24 @@ impl<'t> Current<'_, 't> {
     /// Clears what an intrinsic may write: the bytes of a vector that it stores, or else all memory.
     fn intrinsic(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value]) {
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
-        let mut types = call.arguments.iter().map(|argument| argument.ty);
-        // An `i64` is the distance between parts of what is stored.
-        if (has(b"store") || has(b"maskmov")) && !types.clone().any(|ty| ty == b"i64") {
+        let types = self.function.types();
+        let mut all = arguments.iter().filter_map(|&value| self.function.ty(value));
+        // A 64-bit integer is the distance between parts of what is stored.
+        let is_distance = |ty| types.with_kind(ty, |kind| matches!(kind, TypeKind::Int(64)));
+        if (has(b"store") || has(b"maskmov")) && !all.clone().any(is_distance) {
             let size = |&value| Some(self.pass.size(self.function.ty(value))?.store);
             let size = arguments.iter().filter_map(size).max().unwrap_or(0);
             return self.clear(inst, arguments, size);
         }
         // These write no variable of the program. A coroutine's code has its own checks.
         let others = [&b"llvm.coro."[..], b"llvm.instrprof.", b".clflush", b".clwb"];
-        let passes = types.any(|ty| memchr::memmem::find(ty, b"ptr").is_some());
+        let element = |ty| {
+            types.with_kind(ty, |kind| match kind {
+                TypeKind::Vector { element, .. } => element,
+                _ => ty,
+            })
+        };
+        let passes = all.any(|ty| types.is_pointer(element(ty)));
         if passes && !others.into_iter().any(has) {
             self.before(inst, "barrier()");
         }
