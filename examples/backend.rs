@@ -239,8 +239,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 mod tests {
     use super::*;
 
-    /// Runs code in which pointer `p` has the address `addresses[p]`. Returns the printed values
-    /// and the final memory.
+    /// Returns what code prints, and the final memory. Pointer `p` has the address `addresses[p]`.
     fn run(code: &[Op], addresses: &[usize]) -> (Vec<u64>, Vec<u8>) {
         let mut memory: Vec<u8> = (0..=255).collect();
         let mut registers = vec![0_u64; 1 + code.len()];
@@ -293,7 +292,6 @@ mod tests {
         assert_eq!(left, [(2, 2), (3, 2), (2, 2)]);
     }
 
-    /// Returns the next random number, less than `below`.
     fn random(state: &mut u64, below: usize) -> usize {
         *state ^= *state << 13;
         *state ^= *state >> 7;
@@ -301,8 +299,7 @@ mod tests {
         (*state >> 11) as usize % below
     }
 
-    /// Random code accesses objects through pointers. The pointers alias only where the types allow
-    /// it. In some rounds, types are added.
+    /// The pointers of the random code alias only where the types allow it. Some rounds add types.
     #[test]
     fn random_code_does_the_same_after_as_before() {
         let mut compiler = Compiler::new();

@@ -89,8 +89,7 @@ pub enum BuildError {
         /// The root.
         root: TypeId,
     },
-    /// An old-format tag whose access type has fields. Only size-aware tags may access a whole
-    /// aggregate.
+    /// An old-format tag that accesses a whole aggregate. Only size-aware tags may do this.
     #[error(
         "access type {access:?} is a struct: an old-format tag must end at a scalar; tag each \
          field, or use the size-aware format"
@@ -128,8 +127,7 @@ pub enum BuildError {
         access: String,
         /// The offset, in bytes from the start of the base type.
         offset: u64,
-        /// True if the search stopped at its limit. Fields of unknown size can overlap, so there
-        /// can be too many paths to try.
+        /// True if the search stopped at its limit, because there are too many paths to try.
         limit: bool,
         /// The base type.
         base_ty: TypeId,

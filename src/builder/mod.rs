@@ -66,9 +66,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAARoot`.
+    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAARoot`.
     pub fn root(&mut self, name: impl AsRef<[u8]>) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(&[Operand::String(name.as_ref())])?;
         Ok(self.graph.mark_type(node))
@@ -78,9 +76,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
+    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createAnonymousTBAARoot`.
     pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
         let itself = Draft { distinct: true, operands: vec![DraftOperand::Member(0)] };
         let nodes = self.graph.insert_group(&[itself])?;
@@ -103,9 +99,7 @@ impl Builder<'_> {
     ///
     /// [`BuildError::MixedFormats`] if the root has size-aware types;
     /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`], [`BuildError::Malformed`],
-    /// [`BuildError::Graph`].
-    ///
-    /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+    /// [`BuildError::Graph`]. LLVM: `MDBuilder::createTBAAScalarTypeNode`.
     pub fn scalar_type(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -128,7 +122,6 @@ impl Builder<'_> {
     /// [`BuildError::NoFields`], [`BuildError::RootAsField`], [`BuildError::DescendingOffset`],
     /// [`BuildError::MixedFormats`], [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
     /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
     pub fn struct_type(
         &mut self,
@@ -151,7 +144,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// The errors of [`Builder::struct_type`], except [`BuildError::NoFields`].
-    ///
     /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
         &mut self,
@@ -185,7 +177,6 @@ impl Builder<'_> {
     /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`], [`BuildError::AggregateAccess`],
     /// [`BuildError::RootInTag`], [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode`.
     pub fn struct_tag(
         &mut self,
@@ -202,7 +193,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// The same as for [`Builder::struct_tag`].
-    ///
     /// LLVM: `MDBuilder::createTBAAStructTagNode` with `IsConstant`.
     pub fn immutable_struct_tag(
         &mut self,
@@ -220,7 +210,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// The errors of [`Builder::struct_tag`], except [`BuildError::AggregateAccess`].
-    ///
     /// LLVM: `MDBuilder::createTBAAAccessTag`.
     pub fn access_tag(
         &mut self,
@@ -238,7 +227,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// The same as for [`Builder::access_tag`].
-    ///
     /// LLVM: `MDBuilder::createTBAAAccessTag` with `IsImmutable`.
     pub fn immutable_access_tag(
         &mut self,
@@ -268,7 +256,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// [`BuildError::ForeignId`], [`BuildError::Malformed`], [`BuildError::Graph`].
-    ///
     /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
     pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
         if !self.graph.owns_tag(tag) {
@@ -292,7 +279,6 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`], [`BuildError::Graph`].
-    ///
     /// LLVM: `MDBuilder::createTBAAStructNode`.
     pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {
         let mut operands = Vec::with_capacity(3 * entries.len());

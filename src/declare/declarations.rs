@@ -125,7 +125,6 @@ impl Decl {
     }
 }
 
-/// The operation that derives a type from another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Derived {
     Pointer,
@@ -275,7 +274,6 @@ impl Declarations {
         ty
     }
 
-    /// Returns `char`, which may alias everything.
     pub(super) fn char(&self) -> DeclId {
         self.id(0)
     }
@@ -446,7 +444,6 @@ impl Declarations {
         if self.names.get(name) == Some(&id) { Ok(id) } else { self.name(name, id) }
     }
 
-    /// Declares a struct or union without members. A later call can define the type.
     pub(super) fn forward(&mut self, name: &str, union: bool) -> Result<DeclId, DeclareError> {
         let record = RecordDecl {
             name: name.to_owned(),

@@ -8,8 +8,7 @@ use super::{DeclId, Declarations, DeclareError};
 use crate::extent::Size;
 use crate::table::IndexMap;
 
-/// The limit for the depth of records inside records, and of anonymous members inside anonymous
-/// members.
+/// The largest depth of nested records, and of nested anonymous members.
 const DEPTH: usize = 64;
 
 /// The index that stands for the members of a name that several base classes have.

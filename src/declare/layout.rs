@@ -66,9 +66,7 @@ impl Declarations {
     }
 }
 
-/// The layout rules of the System V ABI, as clang and GCC apply them.
-///
-/// clang: `ItaniumRecordLayoutBuilder`.
+/// The layout rules of the System V ABI. clang: `ItaniumRecordLayoutBuilder`.
 struct SystemV<'a> {
     union: bool,
     unnamed_bits_align: bool,
@@ -112,16 +110,14 @@ impl SystemV<'_> {
         packed: bool,
         pack: u64,
     ) -> (u64, u64, u64) {
-        // The attribute `packed` applies to bit-fields, but not to those of width 0, and not
-        // together with `#pragma pack`.
+        // `packed` does not apply to bit-fields of width 0, nor together with `#pragma pack`.
         let packed = packed && width != 0 && self.attributes.pack.is_none();
         let natural = if packed { 1 } else { 8 * slot.align };
         let mut align = natural.max(slot.asked.map_or(1, |asked| 8 * asked));
         if width != 0 {
             align = align.min(pack.saturating_mul(8));
         }
-        // A bit-field must not cross a boundary of its declared type, unless `#pragma pack` is
-        // used.
+        // Without `#pragma pack`, a bit-field must not cross a boundary of its declared type.
         let crosses = from % align + width > 8 * slot.size && self.attributes.pack.is_none();
         let mut offset = from;
         if width == 0 || crosses {
@@ -134,9 +130,7 @@ impl SystemV<'_> {
     }
 }
 
-/// The layout rules of Visual C++.
-///
-/// clang: `MicrosoftRecordLayoutBuilder`.
+/// The layout rules of Visual C++. clang: `MicrosoftRecordLayoutBuilder`.
 struct Microsoft {
     union: bool,
     attributes: Attributes,

@@ -152,7 +152,6 @@ impl Declarations {
         Size::Unknown
     }
 
-    /// Resolves a path: finds the type that each step leads to.
     pub(super) fn resolve(&mut self, path: &str) -> Result<ResolvedPath, DeclareError> {
         let syntax =
             |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };

@@ -32,8 +32,7 @@ impl Declarations {
         (0..self.decls.len() as u32).map(|index| self.id(index))
     }
 
-    /// Returns the defined structs and unions that have a name, in the order in which they were
-    /// first mentioned.
+    /// Returns the defined structs and unions that have a name, in order of their first mention.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
         self.types().filter(
             |&id| matches!(self.kind(id), DeclKind::Record(r) if r.defined && !r.name.is_empty()),
@@ -139,7 +138,6 @@ impl Declarations {
         })
     }
 
-    /// Returns the names that the program gave to types as aliases.
     #[cfg(feature = "spec")]
     pub(crate) fn own_aliases(&self) -> impl Iterator<Item = (&str, DeclId)> + '_ {
         self.names.iter().skip(self.builtin_names).filter_map(|(name, &id)| {

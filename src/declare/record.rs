@@ -41,7 +41,6 @@ pub enum RecordKind {
     Union,
 }
 
-/// The attributes of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Attributes {
     pub(super) packed: bool,

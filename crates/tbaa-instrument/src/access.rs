@@ -116,7 +116,6 @@ fn orderings(text: &[u8]) -> Vec<&'static str> {
     words.filter_map(|word| ALL.into_iter().find(|it| it.as_bytes() == word)).collect()
 }
 
-/// Cuts a text longer than 96 characters, and appends `...`.
 pub(super) fn shortened(mut text: String) -> String {
     const MOST: usize = 96;
     if let Some((at, _)) = text.char_indices().nth(MOST) {

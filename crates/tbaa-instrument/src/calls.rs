@@ -320,7 +320,6 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Inserts checks for masked loads and stores, gathers and scatters.
     fn masked(&mut self, inst: &Inst, tag: Option<TagId>, call: &Call<'t>, arguments: &[Value]) {
         let operations = [
             (&b"load."[..], Direction::Read, false),

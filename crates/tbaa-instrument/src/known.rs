@@ -145,8 +145,7 @@ pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
     known.map(|(_, size)| *size)
 }
 
-/// Returns the functions of the C library that `libtbaa_witness` intercepts in a dynamically linked
-/// program.
+/// Returns the C functions that `libtbaa_witness` intercepts in a dynamically linked program.
 pub fn interposed() -> impl Iterator<Item = &'static str> {
     include_str!("interposed.txt").split_ascii_whitespace()
 }

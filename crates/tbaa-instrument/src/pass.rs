@@ -123,7 +123,6 @@ impl Current<'_, '_> {
         self.pass.is_plain(self.function.ty(value))
     }
 
-    /// Returns a value's spelling in the text.
     pub(super) fn written(&self, value: Value) -> String {
         String::from_utf8_lossy(self.function.written(value)).into_owned()
     }

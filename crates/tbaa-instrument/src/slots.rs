@@ -44,8 +44,7 @@ impl Use {
 const MOST_USES: usize = 128;
 
 impl Current<'_, '_> {
-    /// Records the slots that are allocated until the function ends, and makes by-value arguments
-    /// fresh.
+    /// Records the slots that live until the function ends, and makes by-value arguments fresh.
     pub(super) fn enter(&mut self, coroutine: bool) {
         let function = self.function;
         let Some(first) = function.instructions.first() else { return };

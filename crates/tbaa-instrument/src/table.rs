@@ -19,7 +19,6 @@ pub(super) struct Table {
     words: String,
     /// For reports: offsets into the strings (of names and descriptions), the line and the column.
     places: String,
-    /// The number of accesses.
     pub(super) count: u32,
     strings: IndexMap<Vec<u8>, u32>,
     /// The size of all strings in bytes, including the zero byte after each string.
@@ -49,7 +48,6 @@ pub(super) struct Site<'t> {
 }
 
 impl Table {
-    /// Adds an access, and returns its number.
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
         let (file, line, column) =
             site.place.as_ref().map_or(("", 0, 0), |place| (&place.file, place.line, place.column));

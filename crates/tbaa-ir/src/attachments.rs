@@ -25,8 +25,7 @@ pub(super) struct Attached<'t> {
     pub(super) node: Range<usize>,
 }
 
-/// Reads the attachments of the instruction that starts at `offset` in `text`. Returns `None` if
-/// the end of the instruction cannot be found.
+/// Reads the attachments of the instruction at `offset`; `None` if its end cannot be found.
 /// The grammar in LLVM: `LLParser::parseInstructionMetadata`. A comma precedes each attachment, and
 /// only an alignment may be between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {

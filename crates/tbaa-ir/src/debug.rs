@@ -54,7 +54,6 @@ pub struct Location {
 /// ```
 #[derive(Debug)]
 pub struct DebugInfo<'t> {
-    /// True if there is any debug information.
     has_nodes: bool,
     /// A cache: the text is searched only once for each function and value.
     variables: Mutex<Variables>,

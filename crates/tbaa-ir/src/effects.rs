@@ -25,8 +25,7 @@ pub enum MemoryLocation {
     Target1,
 }
 
-/// The accesses that a function may make to each kind of memory. Same as LLVM's `MemoryEffects`,
-/// and with the same bits.
+/// How a function may access each kind of memory: LLVM's `MemoryEffects`, with the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryEffects(u32);
 
@@ -78,8 +77,7 @@ impl MemoryEffects {
         self.and(Self::WRITE) != Self::NONE
     }
 
-    /// Reads the list in `memory(...)`, like LLVM's `LLParser::parseMemoryAttr`. `None` if it
-    /// contains an unknown word.
+    /// Reads a `memory(...)` list; `None` for an unknown word. LLVM: `LLParser::parseMemoryAttr`.
     fn parse(list: &[u8]) -> Option<Self> {
         let mut effects = Self::NONE;
         for part in list.split(|&byte| byte == b',') {
@@ -160,11 +158,8 @@ struct Stated {
     memory: Option<MemoryEffects>,
     /// True for `willreturn`: a call always ends.
     returns: bool,
-    /// True for `nounwind`: a call never throws.
     nounwind: bool,
-    /// True for `convergent`.
     convergent: bool,
-    /// True for `null_pointer_is_valid`.
     null_is_valid: bool,
 }
 
@@ -226,8 +221,7 @@ impl<'t> Effects<'t> {
         self.stated(call.attributes.clone()).convergent || self.of_callee(call).convergent
     }
 
-    /// Returns whether an access through a null pointer is valid in a function with these
-    /// attributes, in address space 0.
+    /// Returns whether a function's attributes allow accesses through null in address space 0.
     pub(super) fn null_is_valid(&self, attributes: &Attributes<'t>) -> bool {
         self.stated(attributes.clone()).null_is_valid
     }
@@ -249,8 +243,7 @@ impl<'t> Effects<'t> {
         (of_call.returns || of_callee.returns) && (of_call.nounwind || of_callee.nounwind)
     }
 
-    /// Returns a function's memory effects, like LLVM's `Function::getMemoryEffects`. `name` is the
-    /// text after the `@`.
+    /// Returns the memory effects of `@name`, like LLVM's `Function::getMemoryEffects`.
     pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
         let stated = || self.functions.get(&Name::of(name))?.0.memory;
         let known = self.intrinsic(&unquoted(name)).or_else(stated);

@@ -117,8 +117,7 @@ impl Flow {
         block == 0 || self.dominators[block].is_some()
     }
 
-    /// Returns whether every path from the entry to `b` goes through `a`; false if either block is
-    /// unreachable.
+    /// Returns whether `a` is on every path from the entry to `b`; false if either is unreachable.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         let [of_a, of_b] = [a, b].map(|it| self.times[it]);
         self.is_reached(a) && self.is_reached(b) && of_a.0 <= of_b.0 && of_b.1 <= of_a.1

@@ -29,8 +29,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Scans a function's body, from after its `{`. Returns the offset after its `}`. Line ends
-    /// inside brackets are ignored.
+    /// Scans a function's body, from after its `{`. Returns the offset after its `}`.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize> {
         let text = self.text;
         let mut stops = Stops::<BODY>::default();
@@ -58,8 +57,7 @@ impl<'t> Scan<'t> {
                 let name = shortened(&self.module.functions[function as usize].name);
                 return Err(lexer.truncated(format!("the body of function @{name}")).into());
             };
-            // Do not use `match`: the next byte is hard to predict, and then a jump table is
-            // slowest.
+            // No `match`: the next byte is hard to predict, and then a jump table is slowest.
             if at_start && byte.is_ascii_digit() {
                 // It is probably a label. An instruction may follow it.
                 lexer.word();

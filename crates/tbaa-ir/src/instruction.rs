@@ -49,8 +49,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     Some(Start { opcode, after: lexer.at - 1 })
 }
 
-/// Reads an instruction's result and opcode. For a label or other text, skips a part of it, and
-/// returns `None`.
+/// Reads an instruction's result and opcode. Skips a part of any other text, and returns `None`.
 #[inline]
 pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>> {
     let mut named = false;

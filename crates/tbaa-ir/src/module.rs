@@ -206,8 +206,7 @@ impl Module<'_> {
         start as usize..end as usize
     }
 
-    /// Returns the range of a function's header in the text: from `define` to the `{` of the body,
-    /// inclusive.
+    /// Returns the range of a function's header: from `define` to the `{` of its body, inclusive.
     pub(crate) fn header_span(&self, function: u32) -> Range<usize> {
         let Function { head, start, .. } = self.functions[function as usize];
         head as usize..start as usize
@@ -262,8 +261,7 @@ impl Module<'_> {
         start..start + rest.partition_point(|access| access.function == function)
     }
 
-    /// Returns the type that an instruction loads or stores, as the text writes it; empty for a
-    /// call, and if no type can be read.
+    /// Returns the text of the accessed type; empty for a call, and if no type can be read.
     pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
         &self.types[instruction.ty as usize]
     }
@@ -291,8 +289,7 @@ impl Module<'_> {
         &self.warnings
     }
 
-    /// Returns the node that the text defines as `!number`. `None` if the text does not define it,
-    /// or if the reader did not keep it: see [`Keep`](crate::Keep).
+    /// Returns the node `!number`; `None` if undefined or not kept: see [`Keep`](crate::Keep).
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
     }
@@ -302,8 +299,7 @@ impl Module<'_> {
         Some(self.definitions.get(number)?.get() as usize - 1)
     }
 
-    /// Returns the offset and the metadata number of each definition, in file order. Includes nodes
-    /// that the reader did not keep.
+    /// Returns each definition's offset and metadata number, in file order, even of nodes not kept.
     pub(super) fn definitions_in_order(&self) -> Vec<(usize, u32)> {
         let all = self.definitions.iter().map(|(number, at)| (at.get() as usize - 1, number));
         let mut all: Vec<_> = all.collect();

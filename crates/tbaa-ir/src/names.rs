@@ -92,8 +92,7 @@ impl<'a> Names<'a> {
         Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
     }
 
-    /// Creates names that also use a module's debug information, in time linear in the length of
-    /// its text.
+    /// Creates names that also use a module's debug information. Takes time linear in the text.
     pub fn of_module(module: &'a Module<'_>) -> Self {
         let debug = Some(DebugInfo::new(module)).filter(|debug| !debug.has_no_records());
         Names { debug, ..Names::of_graph(module.graph()) }
@@ -186,7 +185,6 @@ impl<'a> Names<'a> {
         is_unnamed.then(|| self.unnamed(ty).map(|(name, _)| name))?
     }
 
-    /// Returns a typedef's name for an unnamed type, and the records that may be this type.
     fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
         let debug = self.debug.as_ref()?;
         let find = || debug.unnamed(&self.fields_of(ty)?);

@@ -16,7 +16,6 @@ pub(super) enum Key {
     Inline(u32),
 }
 
-/// A reference to a node.
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
     pub(super) key: Key,

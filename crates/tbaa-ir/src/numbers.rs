@@ -35,7 +35,6 @@ impl<V: Copy> Numbers<V> {
         }
     }
 
-    /// Maps a number to a value, and returns the previous value.
     #[inline]
     pub(super) fn insert(&mut self, number: u32, value: V) -> Option<V> {
         if number >= self.limit {

@@ -66,8 +66,7 @@ enum Class {
 }
 
 impl Opcode {
-    /// Returns the opcode for a word such as `getelementptr`; `None` for calls, for loads and other
-    /// accesses, and for words that are no opcodes.
+    /// Returns the opcode for a word such as `add`; `None` for calls, accesses and unknown words.
     pub(super) fn of_other(word: &[u8]) -> Option<Opcode> {
         let at = WORDS.binary_search_by_key(&word, |(other, _)| other.as_bytes()).ok()?;
         Some(WORDS[at].1).filter(|opcode| !opcode.accesses_memory())
@@ -87,8 +86,7 @@ impl Opcode {
         self.class() == Class::Access
     }
 
-    /// Returns whether the instruction converts a value to another type, like LLVM's
-    /// `Instruction::isCast`.
+    /// Returns whether the instruction converts a value, like LLVM's `Instruction::isCast`.
     pub fn is_cast(self) -> bool {
         self.class() == Class::Cast
     }
@@ -105,8 +103,7 @@ impl Opcode {
         self.class() == Class::Binary
     }
 
-    /// Returns whether equal operands always give equal results, wherever the instruction is and
-    /// whatever memory contains.
+    /// Returns whether equal operands give equal results, at any place and for any memory contents.
     pub fn is_pure(self) -> bool {
         matches!(self.class(), Class::Binary | Class::Cast | Class::Pure)
     }

@@ -46,8 +46,7 @@ pub struct Address {
     pub base: Value,
     /// The constant offset, in bytes.
     pub offset: i64,
-    /// The variable offsets, each as a value and the number of bytes that it is multiplied by.
-    /// Sorted by value.
+    /// The variable offsets, sorted by value: each is a value and its factor in bytes.
     pub terms: Vec<(Value, i64)>,
 }
 
@@ -133,8 +132,7 @@ enum Computed<'t> {
 }
 
 impl<'t> Pointers<'t> {
-    /// Analyses the pointers of a function. Without `flow`, equal values and values of slots are
-    /// not found.
+    /// Analyses a function's pointers. Without `flow`, equal values and slot values are not found.
     pub fn new(function: &Rc<Function<'t>>, flow: Option<&Flow>, effects: &'t Effects<'t>) -> Self {
         let mut pointers = Pointers {
             numbers: function.values().collect(),
@@ -297,8 +295,7 @@ impl<'t> Pointers<'t> {
         found.into_iter().enumerate().map(joins).collect()
     }
 
-    /// Returns the computation that an instruction makes; `None` if the result may depend on more
-    /// than the operands.
+    /// Returns an instruction's computation; `None` if it may depend on more than the operands.
     fn computed(&self, inst: &Inst) -> Option<Computed<'t>> {
         let is_pointer = |value: Value| self.function.is_pointer(value);
         let steps = match inst.opcode {

@@ -13,7 +13,6 @@ use tbaa_lex::source::{position, unescape};
 /// The number of entries of [`Scan::recent_types`], a cache of indices into `Module::types`.
 pub(super) const RECENT: usize = 16;
 
-/// The results of the scan.
 #[derive(Default)]
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
@@ -213,7 +212,6 @@ impl<'t> Scan<'t> {
 const ENTITIES: [&[u8]; 8] =
     words("attributes declare define deplibs source_filename target uselistorder uselistorder_bb");
 
-/// Returns whether a text begins with a top-level entity.
 fn starts_entity(text: &[u8]) -> bool {
     let mut lexer = Lexer::new(text, 0);
     match lexer.peek() {

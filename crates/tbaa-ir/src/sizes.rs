@@ -101,8 +101,7 @@ impl Sizes {
         self.has_layout
     }
 
-    /// Returns the size of a type such as `i32` or `%struct.S`, or `None` if the text is not a type
-    /// or the type is unsized or scalable.
+    /// Returns the size of a type such as `%struct.S`; `None` if invalid, unsized or scalable.
     pub fn of(&self, ty: &[u8]) -> Option<MemorySize> {
         self.fixed_size(self.ty(ty)?)
     }
@@ -153,8 +152,7 @@ impl Sizes {
         self.known.borrow().context.display(ty).to_string()
     }
 
-    /// Returns the element type of an array; for another type, its part at `index`: see
-    /// [`Context::parts`].
+    /// Returns an array's element type; for another type, the part `index` of [`Context::parts`].
     pub fn part(&self, ty: Type, index: i64) -> Option<Type> {
         let known = self.known.borrow();
         let parts = known.context.parts(ty);
@@ -175,8 +173,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the width in bits of an index in address computations with pointers of a type. LLVM:
-    /// `DataLayout::getIndexTypeSizeInBits`.
+    /// Returns a pointer type's index width in bits. LLVM: `DataLayout::getIndexTypeSizeInBits`.
     pub(crate) fn index_bits(&self, pointer: Type) -> u32 {
         self.with_kind(pointer, |kind| match kind {
             TypeKind::Pointer { address_space, .. } => {

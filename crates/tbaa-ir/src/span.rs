@@ -79,9 +79,8 @@ impl Module<'_> {
         Some(offset..lexer.at)
     }
 
-    /// Finds an operand of the node `!{...}` whose `!` is at `offset`. `position` counts operands
-    /// from 0. The range excludes comments around the operand. Takes time linear in the node's
-    /// text.
+    /// Finds the operand `position` (from 0) of the node `!{...}` whose `!` is at `offset`. The
+    /// range excludes comments around the operand. Takes time linear in the node's text.
     pub fn operand_span(&self, offset: usize, position: usize) -> Option<Range<usize>> {
         let mut lexer = body(&self.text, offset)?;
         lexer.eat(b"{").then_some(())?;

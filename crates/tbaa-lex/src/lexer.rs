@@ -157,8 +157,7 @@ impl<'t> Lexer<'t> {
         u32::try_from(number).map_err(|_| out_of_range)
     }
 
-    /// Skips a quoted string, which begins here, and returns the text between its quotes without
-    /// resolving escapes.
+    /// Skips a quoted string, and returns the text between the quotes, with escapes unresolved.
     #[inline]
     pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
         let inside = &self.text[self.at + 1..];
@@ -401,8 +400,7 @@ fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     Some((number, len as usize))
 }
 
-/// Replaces each comment by a space in a text that [`Lexer::until`] has returned, and trims the
-/// result.
+/// Replaces each comment in a text from [`Lexer::until`] by a space, and trims the result.
 pub fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b';', b'/', text).is_none() {
         return Cow::Borrowed(text.trim_ascii());

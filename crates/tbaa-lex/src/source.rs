@@ -91,8 +91,7 @@ pub fn escape(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Appends a name to `out` as LLVM prints it after `@` or `%`, with quotes if it needs them. LLVM:
-/// `printLLVMName`.
+/// Appends a name as LLVM prints it after `@` or `%`, quoted if needed. LLVM: `printLLVMName`.
 pub fn name(bytes: &[u8], out: &mut String) {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
     if bytes.first().is_some_and(|byte| !byte.is_ascii_digit()) && bytes.iter().all(is_bare) {

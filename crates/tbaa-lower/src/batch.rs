@@ -323,7 +323,6 @@ mod tests {
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 
-    /// The number of sources compared with a new shape does not grow with the number of shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {
         let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);

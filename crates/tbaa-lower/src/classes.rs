@@ -167,7 +167,6 @@ impl AccessClasses {
         Ok(())
     }
 
-    /// Returns the access at an index of `accesses`, with its class.
     fn access(&self, at: usize) -> (Access, u32) {
         let (&(tag, size), &class) = self.accesses.get_index(at).expect("an access's place");
         let access = Access::from(tag);

@@ -300,7 +300,6 @@ mod tests {
         assert!(over_by[0] > 900, "{over_by:?}");
     }
 
-    /// If a relation has a forest without cost, such a forest is found.
     #[test]
     fn a_forest_is_found_again() {
         for seed in 0..20 {

@@ -36,7 +36,6 @@ pub(super) enum Allowed {
     Shared(Option<u32>),
 }
 
-/// The nodes that classes were given.
 pub(super) struct Placed {
     /// The node of each class, or `None` if the class gets no tag.
     pub(super) nodes: Vec<Option<u32>>,
@@ -50,8 +49,7 @@ pub(super) enum Strategy {
     Together,
     /// Classes are placed one by one, the most general one first.
     OneByOne,
-    /// Classes in private memory, which no other module accesses, are placed together. Then the
-    /// others are placed, perhaps higher than necessary.
+    /// Classes in private memory, which no other module accesses, are placed first and together.
     PrivateFirst,
 }
 
@@ -89,7 +87,6 @@ impl Forest {
     }
 }
 
-/// The state of placing new classes.
 struct Placing<'f, 'r> {
     forest: &'f mut Forest,
     new: NewClasses<'r>,

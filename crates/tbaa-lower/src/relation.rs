@@ -54,8 +54,7 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     rows: Vec<Row>,
-    /// The number of tags in each class, at least 1. For two related classes, the number of pairs
-    /// of tags that may alias is the product of their sizes.
+    /// The number of tags in each class, at least 1.
     pub(super) sizes: Vec<u64>,
 }
 

@@ -11,9 +11,7 @@ use super::{Context, ElementCount, Packing, Type, TypeKind};
 /// can be exponential in the number of types, because a type may occur twice in another.
 const MAX_PRINTED: usize = 1 << 22;
 
-/// Prints a type, or a struct's definition, as LLVM assembly.
-///
-/// Returned by [`Context::display`] and [`Context::definition`].
+/// Prints LLVM assembly. Returned by [`Context::display`] and [`Context::definition`].
 #[derive(Clone, Copy)]
 pub struct Display<'c> {
     context: &'c Context,
@@ -30,9 +28,7 @@ impl Context {
     ///
     /// # Panics
     ///
-    /// If `ty` was issued by another context.
-    ///
-    /// LLVM: `Type::print`.
+    /// If `ty` was issued by another context. LLVM: `Type::print`.
     pub fn display(&self, ty: Type) -> Display<'_> {
         assert!(self.owns(ty), "{ty:?} was issued by another context");
         Display { context: self, ty, definition: false, limit: MAX_PRINTED }
@@ -48,8 +44,7 @@ impl Context {
         Display { definition: true, ..self.display(ty) }
     }
 
-    /// Writes the definitions of all identified structs, one per line, in the order in which they
-    /// were made.
+    /// Writes the definitions of all identified structs, one per line, in order of their creation.
     ///
     /// # Errors
     ///

@@ -29,7 +29,6 @@ impl Context {
     ///
     /// [`TypeError::TargetParameters`] if LLVM 22 rejects these parameters for `name`;
     /// [`TypeError::Name`]; [`TypeError::ForeignId`]; [`TypeError::Full`].
-    ///
     /// LLVM: `TargetExtType::getOrError`.
     pub fn target(&mut self, name: &[u8], types: &[Type], ints: &[u32]) -> Result<Type, TypeError> {
         for &ty in types {
@@ -102,7 +101,6 @@ impl Context {
     ///
     /// [`TypeError::NotIdentified`]; [`TypeError::HasBody`]; [`TypeError::Recursive`] if the struct
     /// contains itself without a pointer between; the errors of [`Context::literal_struct`].
-    ///
     /// LLVM: `StructType::setBodyOrError`.
     pub fn set_body(
         &mut self,

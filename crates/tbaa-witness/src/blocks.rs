@@ -60,7 +60,6 @@ fn is_known(block: *mut u8) -> bool {
 /// sorted list, which takes less memory than a map entry for each block.
 static OTHERS: Lock<BTreeMap<usize, Vec<u64>>> = Lock::new(BTreeMap::new());
 
-/// The number of bits for a block's size in an entry.
 const SIZE_BITS: u32 = 52;
 const MAX_SIZE: u64 = (1 << SIZE_BITS) - 1;
 
@@ -169,9 +168,8 @@ fn number_of(caller: usize) -> u16 {
 }
 
 /// Returns the start and size of the block that contains an address. If the address is in a
-/// mapping instead, returns the part of the mapping from the address on.
-///
-/// Heap blocks that begin more than [`NEAR`] bytes before the address are not found.
+/// mapping instead, returns the part of the mapping from the address on. Heap blocks that begin
+/// more than [`NEAR`] bytes before the address are not found.
 pub(crate) fn containing(address: usize) -> Option<(usize, usize)> {
     match heap(address, NEAR) {
         Some((start, size, _)) => Some((start, size)),

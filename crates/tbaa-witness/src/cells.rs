@@ -56,7 +56,6 @@ const _: () = assert!(ENTRIES.start as u64 == layout::ENTRIES_AT);
 pub(crate) const ALL: u64 = (HIGH.start - MARKS) as u64;
 pub(crate) const USABLE: u64 = (KINDS.end - MARKS) as u64;
 
-/// True once all addresses are reserved.
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
@@ -161,12 +160,10 @@ pub(crate) fn known(address: usize) -> Option<u32> {
     (number != 0).then_some(number)
 }
 
-/// Returns whether a state or a mark of a heap block is recorded for an address.
 pub(crate) fn is_tracked(address: usize) -> bool {
     known(address).is_some() || block(address).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
-/// Clears all cells, so that no access is recorded.
 pub(crate) fn forget_all() {
     memory::forget(CELLS);
 }

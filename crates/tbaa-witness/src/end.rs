@@ -67,7 +67,6 @@ pub(crate) fn say() {
     }
 }
 
-/// Returns a number with its noun: `1 kind`, `2 kinds`.
 fn counted((count, what): (usize, &str)) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -90,7 +89,6 @@ fn by_kind(kinds: Vec<Kind>) -> String {
     text
 }
 
-/// Ends the program if the option `halt` is set. Called after a contradiction was reported.
 #[cold]
 pub(crate) fn halt() {
     if options().halt {
@@ -100,7 +98,6 @@ pub(crate) fn halt() {
     }
 }
 
-/// Writes the JSON and SARIF files that the options name.
 pub(crate) fn write_files() {
     for (file, document) in
         [(&options().json, json as fn() -> Value), (&options().sarif, sarif as fn() -> Value)]

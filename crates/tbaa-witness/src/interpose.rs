@@ -51,7 +51,6 @@ from_caller!(memalign => memalign_from, "rdx");
 from_caller!(aligned_alloc => memalign_from, "rdx");
 from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
-/// Records a new block and its requested bytes, clears its shadow memory, and returns the block.
 fn allocated(block: *mut u8, asked: usize, caller: usize) -> *mut u8 {
     if !block.is_null() {
         // Whole granules (of 4 bytes) are cleared without a lock. This thread may already hold one.
@@ -178,8 +177,7 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
         // SAFETY: a name that ends in 0.
         function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if function.is_null() {
-            // A program that calls the function is linked with the C library, which defines it. If
-            // it is missing, the program is linked in an unsupported way.
+            // The function is missing only if the program is linked in an unsupported way.
             std::process::abort();
         }
         known.store(function, Relaxed);
@@ -223,7 +221,6 @@ macro_rules! writers {
     )*};
 }
 
-/// Clears the shadow memory of some bytes. Does nothing if `to` is null.
 fn wrote<T>(to: *const T, size: usize) {
     if !to.is_null() {
         shadow::clear(to.addr(), size);
@@ -243,7 +240,6 @@ fn failed(mapping: *mut c_void) -> bool {
     mapping == libc::MAP_FAILED
 }
 
-/// Records a new mapping, unless `mmap` failed.
 fn mapped(mapping: *mut c_void, size: usize) {
     if !failed(mapping) {
         shadow::clear(mapping.addr(), size);
@@ -263,7 +259,6 @@ fn gives_up(advice: c_int) -> bool {
         .contains(&advice)
 }
 
-/// Clears the shadow memory of a string and its terminating 0.
 unsafe fn printed(at: *const c_char) {
     if !at.is_null() {
         // SAFETY: the caller guarantees a string here.
@@ -283,7 +278,6 @@ unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
     }
 }
 
-/// Clears the shadow memory of a received message, its sender's address and its control data.
 unsafe fn received(to: *const libc::msghdr, result: isize) {
     if result >= 0 {
         // SAFETY: the caller guarantees a message here.
@@ -369,7 +363,6 @@ pub(crate) fn is_own(function: usize, name: &str) -> bool {
         || interposed().any(|own| own == name) && symbols::is_entry(function)
 }
 
-/// The function that a new thread calls, and its argument.
 struct Thread<R> {
     run: extern "C" fn(*mut c_void) -> R,
     argument: *mut c_void,

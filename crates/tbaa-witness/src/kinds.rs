@@ -18,7 +18,6 @@ use crate::options::options;
 use crate::sites::{self, Described, Keeps, Order, Registry, Site};
 use crate::symbols::{self, Frame};
 
-/// The reports of each kind, and the pairs of sites that [`Reported::is_new`] has recorded.
 #[derive(Default)]
 pub(crate) struct Reported {
     pairs: HashSet<(Site, Site)>,
@@ -31,7 +30,6 @@ pub(crate) fn warns(order: Order) -> bool {
     order == Order::WriteWrite && !sites::judges_stores()
 }
 
-/// Reports of one kind.
 #[derive(Clone)]
 pub(crate) struct Kind {
     pub(crate) order: Order,
@@ -46,7 +44,6 @@ pub(crate) struct Kind {
     pub(crate) reason: String,
     /// The call stack at the first report.
     pub(crate) stack: Vec<Frame>,
-    /// A suggestion how to correct the program.
     pub(crate) help: String,
     /// True if the root of the second tag is one of clang's.
     pub(crate) is_clangs: bool,
@@ -183,7 +180,6 @@ impl Kind {
         }
     }
 
-    /// Returns "read" or "write" for each access, in their order.
     pub(crate) fn words(&self) -> [&'static str; 2] {
         match self.order {
             Order::WriteRead => ["write", "read"],
@@ -205,7 +201,6 @@ impl Kind {
     }
 
     /// Returns why LLVM does not exploit the tags, if a volatile or atomic access prevents it.
-    ///
     /// LLVM: `AAResults::getModRefInfo` of a `LoadInst` or a `StoreInst`, and
     /// `MemoryDependenceResults::getSimplePointerDependencyFrom`.
     pub(crate) fn nothing(&self) -> Option<&'static str> {
@@ -288,8 +283,7 @@ pub(crate) fn place(site: &Described) -> String {
 }
 
 unsafe extern "C" {
-    /// A function of the unwinder library. Returns the start of the function that contains a code
-    /// address.
+    /// From the unwinder library: returns the start of the function that contains an address.
     fn _Unwind_FindEnclosingFunction(address: *const libc::c_void) -> *const libc::c_void;
 }
 

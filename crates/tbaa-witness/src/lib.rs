@@ -54,7 +54,6 @@ pub(crate) static CHECKS: &[Check] = &[
     Check(__tbaa_witness_masked as *const ()),
 ];
 
-/// The address of a function of this library.
 pub(crate) struct Check(pub(crate) *const ());
 
 // SAFETY: the address of a function is only compared.

@@ -3,9 +3,7 @@
 //! This library's memory does not count towards the program's limits. The kernel gets the program's
 //! limit plus this library's memory, and the program reads back the value that it set. If the
 //! program makes the system call itself, this library's memory counts too. A program started by
-//! `exec` inherits the kernel's limits.
-//!
-//! Source: `getrlimit(2)`.
+//! `exec` inherits the kernel's limits. Source: `getrlimit(2)`.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -36,7 +34,6 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// The bytes that this library may still map after the program has set a limit.
 const ROOM: u64 = 1 << 30;
 
-/// Makes the system call that reads and sets a limit.
 pub(crate) fn system(
     process: pid_t,
     resource: c_int,

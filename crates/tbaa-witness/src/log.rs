@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering::*};
 
 use crate::options::options;
 
-/// Writes a line after the prefix `tbaa-witness: `.
 pub(crate) fn say(line: &str) {
     put(&format!("tbaa-witness: {line}\n"));
 }

@@ -95,10 +95,9 @@ impl Words {
 }
 
 /// This library's allocator. It does not use the program's `malloc`, which may be instrumented and
-/// call this library.
-///
-/// Block sizes are powers of two. A block of more than [`LARGEST`] bytes is a mapping of its own.
-/// Most other blocks are cut from chunks. When freed, they are added to a list for their size.
+/// call this library. Block sizes are powers of two. A block of more than [`LARGEST`] bytes is a
+/// mapping of its own. Most other blocks are cut from chunks. When freed, they are added to a list
+/// for their size.
 struct Own {
     free: Lock<Free>,
 }

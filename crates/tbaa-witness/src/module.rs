@@ -66,8 +66,7 @@ impl Module {
         }
     }
 
-    /// Adds the module and returns the number of its first site. Borrows its tables if `stays`,
-    /// else copies them.
+    /// Adds the module and returns the number of its first site. Copies its tables unless `stays`.
     fn add(&'static self, registry: &mut Registry, stays: bool) -> Option<Site> {
         if self.version != VERSION {
             log::say("a module was instrumented by another version of tbaa: it is not checked");

@@ -26,12 +26,10 @@ pub(crate) struct Options {
     pub(crate) all: bool,
     /// `calls=1`: calls of functions whose effects are unknown are listed even without reports.
     pub(crate) calls: bool,
-    /// `json=FILE`, `sarif=FILE`: the summary is written there at the end. `%p` is replaced by the
-    /// process id.
+    /// `json=FILE`, `sarif=FILE`: files for the summary. `%p` in FILE stands for the process id.
     pub(crate) json: Option<String>,
     pub(crate) sarif: Option<String>,
-    /// `harmless=FILE`: functions that are assumed to write nothing. Each line is a pattern, in
-    /// which `*` matches any text.
+    /// `harmless=FILE`: patterns of functions that are assumed to write nothing, one per line.
     pub(crate) harmless: Vec<String>,
     /// `repro=FOLDER`: programs that repeat the accesses of reports are written there.
     pub(crate) repro: Option<String>,

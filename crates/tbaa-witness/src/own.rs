@@ -4,7 +4,6 @@
 //! program's function, the function's accesses would be checked inside another check, and the
 //! program would see calls that it did not make. The linker prefers these copies, also for Rust's
 //! standard library. For `-static`, `tbaa cc` hides the copies in the static library too.
-//!
 //! Sources: the System V ABI for x86-64, `syscall(2)`, `asm/unistd_64.h`.
 
 use std::arch::global_asm;

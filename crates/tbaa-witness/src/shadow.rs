@@ -126,8 +126,7 @@ pub(crate) fn clear(address: usize, size: usize) {
 /// The number of the program's bytes whose cells are tested together.
 const ROUND: usize = 64;
 
-/// Returns whether all cells of the [`ROUND`] bytes at an address are 0. The address must be a
-/// multiple of [`ROUND`].
+/// Returns whether all cells of the [`ROUND`] bytes at `at`, a multiple of [`ROUND`], are 0.
 #[inline(always)]
 fn is_nothing(at: usize) -> bool {
     let found: u32;

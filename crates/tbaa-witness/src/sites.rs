@@ -18,7 +18,6 @@ use crate::{cells, log};
 /// An access instruction, numbered from 1 across all modules. A number has 26 bits.
 pub(crate) type Site = u32;
 
-/// The description of an access for a report.
 #[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) tag: TagId,
@@ -32,12 +31,10 @@ pub(crate) struct Described {
     pub(crate) what: String,
     /// The typedef name of the base type, if the type's node has no name.
     pub(crate) base: String,
-    /// The index of the access's module.
     module: usize,
 }
 
 impl Described {
-    /// Returns the function's name, demangled if it is a C++ function.
     pub(crate) fn function_name(&self) -> String {
         source_name(&self.function)
     }
@@ -115,7 +112,6 @@ static CONSTANTS: AtomicBool = AtomicBool::new(false);
 
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
-/// The instrumented modules that were added so far.
 pub(crate) struct Registry {
     /// The modules, ordered by their first site.
     modules: Vec<Known>,
@@ -308,7 +304,6 @@ pub(crate) fn is_of_characters(site: Site) -> bool {
     kind(site) & CHARACTER != 0
 }
 
-/// Returns whether a site's tag says that its memory is constant.
 pub(crate) fn is_constant(site: Site) -> bool {
     kind(site) & CONSTANT != 0
 }

@@ -34,7 +34,6 @@ pub(crate) fn frames(address: usize) -> Vec<Frame> {
     known.entry(address).or_insert_with(|| resolve(address)).clone()
 }
 
-/// The folders of the system's own libraries.
 const SYSTEM: [&str; 3] = ["/lib/", "/lib64/", "/usr/lib/"];
 
 fn resolve(address: usize) -> Vec<Frame> {
@@ -81,7 +80,6 @@ fn plain(address: usize) -> Frame {
     Frame { function, file: String::new(), line: 0, column: 0, place }
 }
 
-/// Returns a file's name without its folder, with an offset.
 fn place_in(file: &str, offset: usize) -> String {
     format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or(file))
 }

@@ -16,7 +16,6 @@ impl TaggedTypes {
     /// # Errors
     ///
     /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`], [`DeclareError::Build`].
-    ///
     /// clang: `CodeGenTBAA::getTBAAStructInfo`.
     pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.types.check(ty)?;
@@ -38,7 +37,6 @@ impl TaggedTypes {
     /// Returns the offset, size and type of each scalar, array, union and bit-field unit in a type,
     /// in order of their offsets. The type is `char` for unions, bit-fields and the bytes of
     /// may-alias members. Returns `None` for a flexible array or more than [`LONGEST`] entries.
-    ///
     /// clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
         let types = &self.types;

@@ -127,15 +127,15 @@ pub struct TaggedTypes {
     any_pointers: Vec<TypeId>,
 }
 
-/// An access as TBAA describes it.
-///
-/// clang: `TBAAAccessInfo`.
+/// An access as TBAA describes it. clang: `TBAAAccessInfo`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AccessInfo {
-    /// An access without a tag.
-    Untagged { reason: &'static str },
-    /// An access that may alias everything.
-    MayAlias { size: Size },
+    Untagged {
+        reason: &'static str,
+    },
+    MayAlias {
+        size: Size,
+    },
     Ordinary {
         /// The base type; `None` if it is the access type.
         base: Option<DeclId>,

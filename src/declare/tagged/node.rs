@@ -10,8 +10,7 @@ use crate::graph::{Format, Graph, Int, Operand, RawGraph as _, TypeId};
 impl Declarations {
     /// Returns the offset and size in bytes of a bit-field's storage unit. The unit contains all
     /// adjacent bit-fields, up to a bit-field of width 0 or a member that is not a bit-field.
-    ///
-    /// C11 section 3.14, "memory location".
+    /// Source: C11 section 3.14, "memory location".
     pub(in crate::declare) fn unit(&self, record: &RecordDecl, index: usize) -> (u64, u64) {
         let is_part = |field: &&FieldDecl| field.bits.is_some_and(|bits| bits > 0);
         let (before, after) = record.fields.split_at(index);
@@ -28,9 +27,7 @@ impl Declarations {
 }
 
 impl TaggedTypes {
-    /// Returns whether a record can be the base type of its members' tags.
-    ///
-    /// clang: `isValidBaseType`.
+    /// Returns whether a record can be a base type of its members' tags. clang: `isValidBaseType`.
     pub(super) fn has_node(&self, record: &RecordDecl) -> bool {
         match self.policy {
             Policy::Rfc => record.defined,

@@ -116,8 +116,7 @@ fn options_are_stored() {
     assert_eq!(again.place("*long").unwrap().place().align, 4);
 }
 
-/// The loaded JIT has the stored regions (memory of a runtime), and the members that have a layout
-/// but no type. Both may be declared again.
+/// The loaded JIT has the stored regions (memory of a runtime), and the members that lack a type.
 #[test]
 fn regions_are_stored() {
     let declare = |types: &mut Declarations| {

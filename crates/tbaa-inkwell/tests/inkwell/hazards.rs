@@ -78,8 +78,7 @@ fn declared() -> (Graph, Types) {
     (Graph::new(), types.into_tagged(Policy::Rfc))
 }
 
-/// LLVM looks only at a union's last member, but a pointer to another member's type may point into
-/// the union too.
+/// LLVM looks only at a union's last member, but a pointer may point to another member.
 #[test]
 fn first_against_last_member_of_a_union() {
     let (mut graph, mut types) = declared();
@@ -92,7 +91,6 @@ fn first_against_last_member_of_a_union() {
     assert_eq!(refusal(&graph, last), Reason::Union { ty: graph.tag(last).unwrap().base });
 }
 
-/// Assigns a whole struct that is a member of another struct, and reads a field of the member.
 #[test]
 fn a_struct_assigned_whole_and_a_field_read() {
     let (mut graph, mut types) = declared();
@@ -105,7 +103,6 @@ fn a_struct_assigned_whole_and_a_field_read() {
     assert_eq!(refusal(&graph, whole), Reason::PartialStruct);
 }
 
-/// Returns the reason why a tag cannot be attached unchanged.
 fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let context = Context::create();
     let code = Code::new(&context, 1);
@@ -119,7 +116,6 @@ fn refusal(graph: &Graph, tag: TagId) -> Reason {
     }
 }
 
-/// The environment variable that makes the test `crash` run.
 const CRASH: &str = "TBAA_TEST_CRASH";
 
 /// Builds, optimises and runs loads of a union's first member around a store to another struct.

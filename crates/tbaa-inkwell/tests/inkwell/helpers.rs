@@ -72,7 +72,6 @@ fn helpers_meet_the_jit_in_one_tree() {
     }
 }
 
-/// A helper's store is visible in the JIT's code, which uses another pointer to the same memory.
 #[test]
 fn helpers_change_what_they_change() {
     let (_, difference) = loads_around("set_base", true, &[]);

@@ -70,7 +70,6 @@ pub fn call_between<'c>(
     code.verify();
 }
 
-/// Attaches the metadata that a plan has for a tag.
 pub fn attach_planned<'ctx>(
     tagger: &Tagger,
     plan: &dyn Plan,
@@ -209,7 +208,6 @@ pub fn machine() -> TargetMachine {
     regions::machine().unwrap()
 }
 
-/// Writes a file into the tests' temporary directory, and returns its path.
 pub fn scratch(name: &str, content: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&file, content).unwrap();

@@ -233,7 +233,6 @@ fn an_access_wider_than_its_place() {
     assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
 }
 
-/// Mistake: a store to immutable memory.
 #[test]
 fn a_store_at_an_immutable_place() {
     let mut jit = Jit::new(proto());

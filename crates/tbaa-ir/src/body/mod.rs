@@ -245,8 +245,7 @@ impl<'t> Function<'t> {
         &self.text[inst.span.clone()]
     }
 
-    /// Returns the offset where metadata can be attached to an instruction, if no comment follows
-    /// it.
+    /// Returns the offset where an instruction can get metadata, if no comment follows it.
     pub fn end_of(&self, inst: &Inst) -> usize {
         inst.span.start + self.text_of(inst).trim_ascii_end().len()
     }
@@ -288,8 +287,7 @@ impl<'t> Function<'t> {
         (inst.opcode == Opcode::Call).then(|| Call::read(self.lexer(inst)))?
     }
 
-    /// Returns whether a call must be a tail call, so that only a `ret` may follow. Same as LLVM's
-    /// `CallInst::isMustTailCall`.
+    /// Returns whether a call must be a tail call, like LLVM's `CallInst::isMustTailCall`.
     pub fn is_must_tail(&self, inst: &Inst) -> bool {
         let mut words = self.text[inst.span.start..inst.after].split(u8::is_ascii_whitespace);
         inst.opcode == Opcode::Call && words.any(|word| word == b"musttail")

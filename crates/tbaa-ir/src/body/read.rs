@@ -325,8 +325,7 @@ impl<'t> Reader<'t> {
                 if lexer.eat(b",") {
                     inst.ty = types.ty(ty);
                 } else {
-                    // Before LLVM 3.7, only the pointer's type states the type that is accessed or
-                    // indexed.
+                    // Before LLVM 3.7, only the pointer's type states the accessed or indexed type.
                     inst.ty = types.ty(pointee?);
                     lexer.at = from;
                 }
@@ -542,8 +541,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a call's arguments, then the local values in its bundles, and then the callee if it is
-    /// a local value.
+    /// Reads a call's arguments, then the local values in its bundles, then a callee such as `%f`.
     fn call(&mut self, inst: &mut Inst, lexer: Lexer<'t>, found: &mut Operands) -> Option<()> {
         let call = Call::read(lexer)?;
         found.end = lexer.text.len();
@@ -632,7 +630,6 @@ fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The operands that have been read so far of one instruction.
 struct Operands {
     values: Vec<Value>,
     labels: Vec<u32>,

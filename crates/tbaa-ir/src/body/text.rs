@@ -245,8 +245,7 @@ pub(super) fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-/// Reads the text after `define` or `declare`: the name, the parameters, and the attributes that
-/// follow.
+/// Reads the text after `define` or `declare`: name, parameters, and the attributes after them.
 pub(crate) fn header<'t>(
     mut lexer: Lexer<'t>,
 ) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
@@ -288,8 +287,7 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
 const EXPRESSIONS: [&[u8]; 9] =
     words("splat ptrtoint ptrtoaddr trunc add sub mul xor extractelement");
 
-/// Skips the attributes between an argument's type and its value, such as `noundef align 4
-/// dereferenceable(8) "key"="value"`.
+/// Skips the attributes between an argument's type and value, such as `noundef align 4`.
 pub(crate) fn pass_attributes(lexer: &mut Lexer<'_>) {
     loop {
         let _ = lexer.skip_space();

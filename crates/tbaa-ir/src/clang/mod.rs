@@ -1,5 +1,4 @@
-//! Declares a C header's types with clang's help: writes C for clang to compile, and reads clang's
-//! output.
+//! Declares a C header's types: writes C code for clang to compile, and reads clang's output.
 
 mod accesses;
 mod records;

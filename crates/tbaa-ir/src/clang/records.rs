@@ -99,8 +99,7 @@ struct Line<'t> {
 }
 
 impl<'t> ClangRecords<'t> {
-    /// Reads clang's dump. Skips lines that belong to no record. If a name occurs twice, uses the
-    /// first record.
+    /// Reads clang's dump. Skips lines outside records. Of two records of one name, uses the first.
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
         let mut open: Option<(Key<'_>, Dumped<'_>)> = None;

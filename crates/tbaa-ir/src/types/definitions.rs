@@ -81,7 +81,6 @@ impl<'t> Reading<'t> {
         Reading { lexer: Tokens::new(text), names: IndexMap::default() }
     }
 
-    /// Reads `%name = type ...`.
     pub(super) fn definition(&mut self, context: &mut Context) -> Result<(), ParseError> {
         let from = self.lexer.at;
         let name = self.lexer.local()?;

@@ -117,7 +117,6 @@ impl<'t> Tokens<'t> {
         None
     }
 
-    /// Skips the end of a struct body if it is next, and returns whether it was.
     pub(super) fn close_struct(&mut self, packing: Packing) -> bool {
         let before = self.at;
         let closed = self.take("}") && (packing == Packing::Padded || self.take(">"));
@@ -127,14 +126,12 @@ impl<'t> Tokens<'t> {
         closed
     }
 
-    /// Skips the word `wanted` if it is next, and returns whether it was.
     pub(super) fn keyword(&mut self, wanted: &str) -> bool {
         self.skip();
         self.eat_word(wanted.as_bytes())
     }
 
-    /// Reads an integer, or returns `None` if no digit is next. An integer of more than 64 bits is
-    /// read as 2^64-1.
+    /// Reads an integer (2^64-1 if it has more than 64 bits); `None` if no digit is next.
     pub(super) fn integer(&mut self) -> Option<u64> {
         self.skip();
         let rest = &self.text[self.at..];

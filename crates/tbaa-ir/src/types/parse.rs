@@ -28,7 +28,6 @@ impl<'t> Names<'t> for OwnNames {
 /// A type whose inner types are being parsed. `first` is the index of the first complete inner type
 /// in [`Parser::values`]. The type's text begins at `opened`.
 enum Frame {
-    /// An array, with its length.
     Array(u64),
     /// A vector, with its length or minimum length, and true if it is scalable.
     Vector(u64, bool),
@@ -168,7 +167,6 @@ impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
         self.word(from)
     }
 
-    /// Parses a type that begins with a word.
     fn word(&mut self, from: usize) -> Result<Next, ParseError> {
         let word = self.lexer.word();
         let ty = match word {

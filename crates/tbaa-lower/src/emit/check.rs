@@ -18,8 +18,7 @@ pub struct TagCheck {
     /// The stamp of the graph that was examined.
     stamp: Option<u32>,
     verdicts: Verdicts,
-    /// For each type that was examined: the positions of the fields that share bytes with another
-    /// field.
+    /// For each examined type, the positions of the fields that share bytes with another field.
     shared: HashMap<NodeId, Box<[usize]>>,
     /// For each struct that is accessed whole: the type of [`Reason::HiddenAncestor`], if any.
     hidden: HashMap<NodeId, Option<TypeId>>,

@@ -21,8 +21,7 @@ pub trait Plan {
     /// Returns the tag to attach as `!tbaa` to an access, whose own tag is in the program's graph.
     fn planned(&self, access: Access) -> Planned;
 
-    /// Returns the scopes of an access, whose own tag is in the program's graph. The default is
-    /// none.
+    /// Returns the scopes of an access whose own tag is in the program's graph; by default none.
     fn scopes(&self, _access: Access) -> Option<ScopeNames<'_>> {
         None
     }
@@ -111,8 +110,7 @@ impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
         Lowered { lowering, oracle, alone: false }
     }
 
-    /// Attaches scopes only, without tags. There are no scopes without
-    /// [`Options::scopes`](crate::Options::scopes).
+    /// Attaches no tags, only the scopes of [`Options::scopes`](crate::Options::scopes).
     #[must_use]
     pub fn scopes_alone(self) -> Self {
         Lowered { alone: true, ..self }
@@ -210,8 +208,7 @@ impl<S: Sink> Emitter<S> {
     ///
     /// # Errors
     ///
-    /// Fails as [`Emitter::tag`] does, and with [`EmitError::Unplanned`] if the plan lacks the
-    /// access.
+    /// [`EmitError::Unplanned`] if the plan lacks the access, or an error of [`Emitter::tag`].
     pub fn access(
         &mut self,
         plan: &dyn Plan,

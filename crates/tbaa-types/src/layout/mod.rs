@@ -109,11 +109,9 @@ pub struct DataLayout {
     pub mangling: Option<Mangling>,
     /// The widths in bits of the machine's native integers.
     pub native_ints: Vec<u32>,
-    /// Alignments of integers, sorted by width.
+    /// Alignments of integers. The lists `ints`, `floats` and `vectors` are sorted by width.
     ints: Vec<PrimitiveSpec>,
-    /// Alignments of floating-point numbers, sorted by width.
     floats: Vec<PrimitiveSpec>,
-    /// Alignments of vectors, sorted by width.
     vectors: Vec<PrimitiveSpec>,
     /// Pointer specifications, sorted by address space, beginning with address space 0.
     pointers: Vec<PointerSpec>,
@@ -170,8 +168,7 @@ impl Default for DataLayout {
 }
 
 impl DataLayout {
-    /// Returns an address space's pointer specification. If it has none, returns the specification
-    /// of address space 0.
+    /// Returns the pointer specification of this address space, or else of address space 0.
     ///
     /// LLVM: `DataLayout::getPointerSpec`.
     pub fn pointer(&self, address_space: u32) -> &PointerSpec {

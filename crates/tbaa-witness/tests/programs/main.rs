@@ -31,7 +31,6 @@ fn library(is_static: bool) -> Vec<String> {
     vec![beside("libtbaa_witness.so"), format!("-Wl,-rpath,{}", beside(""))]
 }
 
-/// Returns the path of a file or folder that the tests may write.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -50,7 +49,6 @@ fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     build_with(source, way, flags, &[])
 }
 
-/// Like [`build`], but also links additional objects.
 fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> PathBuf {
     let name = source.file_name().unwrap().to_string_lossy().into_owned();
     let out = scratch(&format!("{name}-{way}"));
@@ -272,8 +270,7 @@ fn programs_without_a_fault_are_silent() {
     }
 }
 
-/// C allows these programs, but clang breaks them. So there is a warning, and the exit status does
-/// not change. Both accesses are in one function.
+/// C allows these programs, but clang breaks them. The warning does not change the exit status.
 #[test]
 fn memory_that_changes_its_type_in_one_function_is_warned_of() {
     let Some(_) = Llvm::get() else { return };
@@ -445,8 +442,7 @@ fn what_there_was_is_written_as_json_and_as_sarif() {
     assert_eq!(place["region"]["startLine"], marked(&self::program("kinds.c"), "// best"));
 }
 
-/// The list names the function without instrumentation and the number of bytes whose records were
-/// cleared because of it.
+/// The list has each function's name and the number of bytes whose records were cleared.
 #[test]
 fn calls_that_were_not_understood_are_listed() {
     let Some(_) = Llvm::get() else { return };
@@ -482,7 +478,6 @@ fn a_member_of_character_type_is_told_of() {
     assert!(text.contains("  note   C lets an access of character type"), "{text}");
 }
 
-/// Thousands of reports of a few kinds take little time.
 #[test]
 fn many_reports_are_cheap() {
     let Some(_) = Llvm::get() else { return };
@@ -535,7 +530,6 @@ fn a_stack_without_limit_is_given_one() {
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
 
-/// The library's table contains all symbols that instrumented modules use.
 #[test]
 fn the_table_has_all_names_that_modules_use() {
     let Some(_) = Llvm::get() else { return };

@@ -106,8 +106,7 @@ impl Jit {
         self.session.types_mut()
     }
 
-    /// Returns the oracle for the places' tags. It uses rule `union`, or rule `llvm` if the tags
-    /// are clang's.
+    /// Returns the oracle for the places' tags. Its rule is `union`; for clang's tags it is `llvm`.
     pub fn oracle(&self) -> &Oracle {
         self.session.oracle()
     }
@@ -149,8 +148,7 @@ impl<T: Typed> Jit<T> {
         (self.session, self.tagging)
     }
 
-    /// Returns the lowering, which reports what LLVM cannot express, or `None` if the tags are
-    /// clang's.
+    /// Returns the lowering, which reports what LLVM cannot express; `None` for clang's tags.
     pub fn lowering(&self) -> Option<&Lowering> {
         self.tagging.lowering.as_ref()
     }
@@ -238,8 +236,7 @@ impl<T: Typed> Jit<T> {
         self.call(&all)
     }
 
-    /// Returns the nodes for an access whose tag is in the session's graph, such as a tag from
-    /// [`Jit::adopt`].
+    /// Returns the nodes for an access whose tag is in the session's graph: see [`Jit::adopt`].
     ///
     /// # Errors
     ///
@@ -303,8 +300,7 @@ impl<T: Typed> Jit<T> {
         let known = theirs.node_count();
         let names: std::collections::HashSet<Vec<u8>> =
             theirs.types().filter_map(|ty| Some(theirs.ty(ty).name()?.to_vec())).collect();
-        // A node of `clang` that equals one of `theirs` merges with it, so its index is below
-        // `known`.
+        // A node of `clang` that equals one of `theirs` merges with it: its index is below `known`.
         let mut copy = Emitter::new(theirs);
         for ty in clang.types() {
             let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();

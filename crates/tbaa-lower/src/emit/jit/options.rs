@@ -27,8 +27,7 @@ pub enum TagForm {
     /// [`Jit::call`](super::Jit::call) must list everything that the callee and its own callees
     /// touch.
     Classes,
-    /// The tags that clang would attach, unchanged. An access through a union may then alias
-    /// everything.
+    /// Clang's tags, unchanged. An access through a union may then alias everything.
     Clang,
 }
 
@@ -82,7 +81,6 @@ impl JitOptions {
 }
 
 impl JitOptions {
-    /// Returns the options for the lowering.
     pub(super) fn lowering(&self) -> Options {
         let options = Options::new().lineage(self.lineage_name());
         match self.form {

@@ -11,8 +11,7 @@ use tbaa::{AccessKind, Size};
 pub struct Tagged {
     /// The nodes for a load or store.
     pub access: Attachments<Recorded>,
-    /// The nodes for an instruction that may write even if the memory is immutable for other code,
-    /// such as a call or a copy.
+    /// The nodes for a call, copy or fill: it may write memory that is immutable for other code.
     pub call: Attachments<Recorded>,
 }
 
