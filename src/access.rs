@@ -51,7 +51,7 @@ impl AccessKind {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
-/// LLVM: `MemoryLocation`. Rule `llvm` ignores `size`.
+/// LLVM: `MemoryLocation`. [`AliasRule::Llvm`](crate::AliasRule::Llvm) ignores `size`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 #[must_use]
@@ -66,7 +66,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Returns the access with this size in place of the tag's: a number of bytes, or a [`Size`].
+    /// Returns the access with `size` (a number of bytes, or a [`Size`]) instead of the tag's size.
     ///
     /// If the tag is for an array element, the bytes may begin at any element: 8 bytes from
     /// `arr[k]` of `struct { int arr[4]; float tail; }` may touch `tail`, because `k` may be 3.
@@ -163,10 +163,10 @@ impl From<Option<TagId>> for Access {
 }
 
 /// Returns the largest number of bytes that consecutive elements at a tag's offset can have, or
-/// `u64::MAX` if there is no limit. In the size-aware format, the limit is the size of the last
-/// field on LLVM's path. In the old format, it is the distance to the nearest later field of an
-/// aggregate on the path, even if LLVM does not reach the access type, as in a union. In the
-/// size-aware format, the result is then `None`.
+/// `u64::MAX` if there is no limit. LLVM's path enters the last field that begins at or before the
+/// offset. In the size-aware format, the limit is the size of the last field on this path, and the
+/// result is `None` if the path misses the access type, as in a union. In the old format, the limit
+/// is the distance to the nearest later field of an aggregate on the path.
 fn room(graph: &Graph, tag: &Tag) -> Option<u64> {
     let old = tag.format == Format::Old;
     let (mut ty, mut rest, mut room) = (tag.base, tag.offset, u64::MAX);

@@ -8,8 +8,8 @@
 //! - An access of unknown size may touch everything up to the end of the base.
 //! - A base type that contains a flexible array has no end. Nor has an old-format type, because
 //!   old-format nodes record no sizes.
-//! - On every path to the accessed type, an access of known size may extend past the end of the
-//!   base. Then the tag does not describe the access, and the access may alias everything.
+//! - If the tag's offset plus the known size of the access exceeds the end of the base, the tag
+//!   does not describe the access. Then the access may alias everything.
 //!
 //! So a larger known size never makes an access alias less.
 
@@ -90,7 +90,7 @@ pub(crate) fn touched(size: Option<Size>, at: u64, end: u128) -> u128 {
     size.and_then(Size::bytes).map_or(room, |size| u128::from(size).min(room))
 }
 
-/// Returns whether an access begins at `at`, has a number of bytes, and extends past `end`.
+/// Returns whether an access that begins at `at` has a known size and extends past `end`.
 pub(crate) fn leaves(size: Option<Size>, at: u64, end: u128) -> bool {
     let end_of = |size: u64| u128::from(at) + u128::from(size);
     size.and_then(Size::bytes).is_some_and(|size| end_of(size) > end)

@@ -95,7 +95,7 @@
 //! | `tbaa-inkwell`, `tbaa-capi` | attach tags through inkwell, and from C and C++ |
 //! | `tbaa-cranelift` | makes alias regions for Cranelift, and checks them |
 //! | `tbaa-derive` | `#[derive(Tbaa)]` and `path!`, for the feature `derive` |
-//! | `tbaa-plugin` | a plugin for LLVM 22, so that passes use the exact answers |
+//! | `tbaa-plugin` | a plugin for LLVM 22, so that LLVM's passes use an oracle's answers |
 //! | `tbaa-cli` | the command `tbaa` |
 //!
 //! The [`guide`] explains TBAA, the rules and each of these parts.

@@ -41,8 +41,8 @@ fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
     pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
 }
 
-/// The bounds, in a full run, on the queries in a window (a series of queries timed as a whole).
-/// Their number doubles from the lower bound until a window takes about [`WINDOW_TIME`].
+/// The bounds, in a full run, on the number of queries in a window (queries timed as a whole). The
+/// number doubles from the lower bound until a window takes about [`WINDOW_TIME`].
 const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 /// The approximate duration of a window with fewer queries than the upper bound.
 const WINDOW_TIME: Duration = Duration::from_millis(2);
@@ -72,7 +72,7 @@ impl Pairs {
         &self.tags
     }
 
-    /// Returns a contender that runs two windows for each sample, and times the second.
+    /// Returns a contender (code to measure): each sample runs two windows, and times the second.
     fn windows<'a>(
         &self,
         name: impl Into<String>,

@@ -80,7 +80,7 @@ impl Maker {
         self.aggregates.len() - 1
     }
 
-    /// Adds a struct of `fields` scalars. `variant` chooses the types, so that equal names differ.
+    /// Adds a struct of `fields` scalars. `variant` chooses the scalars' types.
     pub(crate) fn plain(&mut self, name: &str, fields: usize, variant: usize) -> TypeId {
         let mut rest = variant;
         let fields = (0..fields as u64).map(|position| {
@@ -163,7 +163,7 @@ impl Program {
             1..10 => 1 + rng.below(40),
             _ => 1 + rng.below(9),
         };
-        // LLVM visits a nested new-format type once per path, so a struct contains two at most.
+        // LLVM visits a nested new-format type once per path, so a struct nests at most two.
         let mut nested = if rng.one_in(4) { 1 + rng.below(2) } else { 0 };
         let mut end = 0;
         let mut fields = Vec::new();
@@ -219,7 +219,7 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
     maker.graph
 }
 
-/// Graphs that are slow or large for an implementation which lists all paths or all fields.
+/// Graphs that are slow or large for an implementation that lists all paths or all fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Adversary {
     /// Each struct contains the one before it twice. The number of paths doubles with each struct.

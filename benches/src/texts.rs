@@ -23,7 +23,7 @@ pub(crate) fn race_read(
     sampler.race("read", id, contenders)
 }
 
-/// Measures the time to write metadata (LLVM: a module), per byte. `ended` ends in a zero byte.
+/// Measures the time to write metadata (LLVM writes the module), per byte. `ended` ends in a 0.
 pub(crate) fn race_write(
     sampler: &mut Sampler,
     llvm: Option<&Llvm>,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A user's build has cargo's default release profile, so the workspace must not change it.
+/// A user's build has cargo's default release profile, so the workspace must not set one.
 #[test]
 fn the_library_is_built_as_a_user_builds_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
@@ -38,7 +38,7 @@ fn quick_run_fills_every_table() {
         assert!(!section.contains("NaN") && !section.contains("inf"), "{title}: no number");
     }
     assert_eq!(sections, 16, "sections of the report");
-    // A quick run lacks the inputs of these targets.
+    // A quick run lacks these inputs, so it does not measure the targets for them.
     let unmeasured = ["15,000 tags", "25 MB", "metadata alone", "1,000,000 tags", "10,000 classes"];
     for line in report.lines().filter(|line| llvm && line.contains("not measured")) {
         assert!(unmeasured.iter().any(|input| line.contains(input)), "{line}");

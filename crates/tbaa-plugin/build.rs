@@ -1,4 +1,4 @@
-//! Compiles the plugin's C++ source for feature `link`.
+//! Compiles the C++ source of this crate's LLVM plugin for feature `link`.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/plugin.cpp");

@@ -70,7 +70,7 @@ pub enum BuildError {
         argument: String,
         /// The format of the node that was to be added.
         wanted: Format,
-        /// The type in the other format.
+        /// The type that was given as the argument.
         ty: TypeId,
     },
     /// A field whose root differs from the root of the parent or of the first field.

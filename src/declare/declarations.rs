@@ -84,10 +84,10 @@ pub struct RecordDecl {
     /// True if the record could be declared in C: there is no base class in it.
     pub(super) plain: bool,
     pub(super) packed: bool,
-    /// The end in bits of the last member. Members of a derived class may follow there.
+    /// The end in bits of the member that ends last. Members of a derived class may begin there.
     pub(super) used: u64,
     pub(super) fields: Vec<FieldDecl>,
-    /// The field indices that lead to each named member, and to those of anonymous members.
+    /// The field indices that lead to each named member, also to those inside anonymous members.
     pub(super) names: IndexMap<String, Vec<u32>>,
 }
 
@@ -158,7 +158,7 @@ pub struct Declarations {
     pub(super) decls: Vec<Decl>,
     pub(super) names: IndexMap<String, DeclId>,
     pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
-    /// The declared types of Rust types, by the name of the Rust type and the place of its `derive`.
+    /// The declared types of Rust types, by the Rust type's name and the place of its `derive`.
     pub(super) rust_types: HashMap<(&'static str, &'static Location<'static>), DeclId>,
     pub(super) pointees: Pointees,
     /// The number of predefined types, which come first in `decls`.
@@ -420,7 +420,7 @@ impl Declarations {
     /// # Errors
     ///
     /// Those of [`Declarations::ty`]; [`DeclareError::Redefined`]; [`DeclareError::Invalid`] if
-    /// `integer` is not a scalar.
+    /// `integer` is not an integer type.
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
         let Decl { kind: DeclKind::Scalar { float: None, .. }, size, align, .. } =

@@ -11,7 +11,7 @@ use crate::table::IndexMap;
 /// The largest depth of nested records, and of nested anonymous members.
 const DEPTH: usize = 64;
 
-/// The index that stands for the members of a name that several base classes have.
+/// The last field index for a name that is ambiguous: several base classes have such a member.
 pub(super) const AMBIGUOUS: u32 = u32::MAX;
 
 /// A record that is being declared, and its [title](RecordDecl::title).
@@ -397,7 +397,7 @@ impl Declarations {
         let Decl { size, align, required, .. } = *self.decl(field.ty);
         let whole = field.bits.map_or(8 * size.unwrap_or(0), u64::from);
         let class = self.record(field.ty).filter(|_| self.cplusplus);
-        // The attribute packs no bases. clang: `FieldPacked`, which differs on Apple's systems.
+        // `packed` packs no bases. clang: `FieldPacked`, which differs on Apple's systems.
         let apple = self.target.int64_is_long_long;
         let loose = class.is_none_or(|class| apple || class.plain || class.packed);
         Slot {

@@ -81,7 +81,7 @@ macro_rules! transparent {
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
 /// Returns a type of the same size as `T` that may alias everything. A struct's member of type
-/// `char` does not: LLVM treats an access to such a member as an access to the struct.
+/// `char` does not alias everything: LLVM treats an access to it as an access to the struct.
 ///
 /// # Errors
 ///

@@ -87,8 +87,8 @@ impl Declarations {
         })
     }
 
-    /// Returns the atomic type for `of`. Up to the size of two pointers, the size is rounded up to a
-    /// power of two, and the alignment is at least this size. clang: `MaxAtomicPromoteWidth`.
+    /// Returns the atomic type for `of`. Up to the size of two pointers, its size is rounded up to
+    /// a power of two, and its alignment is at least this size. clang: `MaxAtomicPromoteWidth`.
     pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Atomic, of, |types| {
             let &Decl { size, align, .. } = types.decl(of);

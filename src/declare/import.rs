@@ -8,7 +8,7 @@ use tbaa_types::{Context, ElementCount, Layouts, Packing, Primitive, Type, TypeK
 impl Declarations {
     /// Declares the struct types of an LLVM context. LLVM's members have no names, so they become
     /// `f0`, `f1`, ... A pointer becomes a `void *`. A union becomes a struct, as clang writes it.
-    /// Offsets are those of the data layout. A member of another size than its C type becomes bytes.
+    /// The data layout gives the offsets. A member of another size than its C type becomes bytes.
     ///
     /// Returns the identified structs, except opaque structs.
     ///

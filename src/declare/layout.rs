@@ -11,7 +11,7 @@ use super::target::LayoutRules;
 pub(super) struct Slot {
     pub(super) size: u64,
     pub(super) align: u64,
-    /// The alignment that the member's type requires even if packed; 1 if packing can remove all.
+    /// The alignment that the member's type requires even if packed; 1 if it requires none.
     pub(super) required: u64,
     /// The width of a bit-field; `None` for other members.
     pub(super) bits: Option<u32>,
@@ -51,7 +51,7 @@ impl Declarations {
                     SystemV { union, unnamed_bits_align, attributes, offsets, used, size, align };
                 slots.iter().try_for_each(|slot| state.place(slot))?;
                 let SystemV { offsets, size, align, .. } = state;
-                // An empty class has 1 byte, but members of size 0 take none.
+                // A class without members has 1 byte, one with only members of size 0 has none.
                 let empty = self.cplusplus && slots.iter().all(|slot| slot.bits == Some(0));
                 let least = if empty { 8 } else { 0 };
                 let size = size.max(least).next_multiple_of(8 * align) / 8;
@@ -206,7 +206,7 @@ impl Microsoft {
     }
 
     fn finish(mut self, cplusplus: bool) -> Layout {
-        // The bytes of a record without members.
+        // The least size of a record without members.
         let least = if cplusplus { 1 } else { 4 };
         let limit = if cplusplus { self.pack } else { u64::MAX };
         self.size = self.size.next_multiple_of(self.align.min(limit));

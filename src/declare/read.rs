@@ -107,7 +107,7 @@ impl Declarations {
         self.record(id).is_some_and(|record| record.name.is_empty())
     }
 
-    /// Returns whether layouts depend on more of a record's members than sizes and alignments.
+    /// Returns whether a record's layout depends on more than its members' sizes and alignments.
     #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
         self.cplusplus || self.target.is_microsoft()

@@ -89,8 +89,8 @@ struct Record {
 
 /// A store of TBAA metadata. Equal nodes are one node, unless they are distinct.
 ///
-/// Adding a node never changes or moves another, so ids and earlier answers stay valid. Every
-/// function that only reads takes `&self`, and many threads may read at once.
+/// Adding a node never changes or moves another, so ids and earlier answers to alias queries stay
+/// valid. Every function that only reads takes `&self`, and many threads may read at once.
 ///
 /// ```
 /// use tbaa::Graph;

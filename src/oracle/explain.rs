@@ -124,8 +124,8 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// A division that proves that the accesses share no byte. `None` if none was found, or if one
-    /// access simply ends before the other begins.
+    /// A division with remainder that proves that the accesses share no byte. `None` if none was
+    /// found, or if one access simply ends before the other begins.
     pub apart: Option<Apart>,
 }
 

@@ -8,7 +8,7 @@
 //! Finding the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978). If the common neighbours
 //! of an edge are a clique, the edge is in no other maximal clique, so such cliques are chosen
 //! first. Cliques that grow greedily cover the other edges. If no clique contains two edges of a
-//! set, each of them needs its own bit, so the size of the set is a lower bound.
+//! set, each of these edges needs its own bit, so the size of the set is a lower bound.
 
 use std::borrow::Borrow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ use crate::graph::Graph;
 const MOST: usize = 1 << 12;
 /// The largest number of 64-bit words that one search may read, which takes about a second.
 const WORDS: u64 = 1 << 30;
-/// The number of cliques that `merge` compares in pairs. Lighter cliques are first joined to these.
+/// The number of heaviest cliques that `merge` compares in pairs, after joining the rest to them.
 const PAIRED: usize = 1 << 9;
 
 /// The version of the next [`Masks`].

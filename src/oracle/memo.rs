@@ -1,7 +1,7 @@
 //! Caches of answers. Answers never change as a graph grows.
 //!
 //! - A *table* has two bits for each pair of tags. It exists only if there are few tags, and the
-//!   intervals of enough tags do not always decide (see `index.rs`).
+//!   preorder intervals (see `index.rs`) of enough tags do not decide all queries.
 //! - The *last answers* that took a search are stored for pairs of tags that are not in the table,
 //!   and for pairs of accesses with sizes of their own. The hash of the pair determines eight
 //!   slots. The answer is in one of them until another answer replaces it.
@@ -116,8 +116,8 @@ impl Memo {
     }
 }
 
-/// Returns an even number, not 0, for a pair in any order. Returns `None` if a tag is missing, or a
-/// tag's index or a size is too large.
+/// Returns an even number, not 0, that is the same for both orders of the pair. Returns `None` if a
+/// tag is missing, or a tag's index or a size is too large.
 fn key(a: Access, b: Access) -> Option<u64> {
     const TAG: u32 = 24;
     const SIZE: u32 = 7;

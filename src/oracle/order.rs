@@ -74,7 +74,7 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &FixedBitSet) -> Vec<V
 
 /// The positions that a listed tag may alias, except rejected ones.
 pub(super) struct Row {
-    /// The regular positions of the tag's root. The tag may alias all others, which `set` omits.
+    /// The regular positions of the tag's root. `set` omits those of other roots: all may alias.
     pub(super) root: Range<usize>,
     set: Set,
 }
@@ -155,7 +155,7 @@ impl Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
         let forest = &oracle.index.walks.forest;
-        // Numbering all cursors may take longer than comparing a few pairs. Then regular tags are
+        // If numbering all cursors may take longer than comparing a few pairs, regular tags are
         // listed, too.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();

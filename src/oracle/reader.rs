@@ -39,9 +39,9 @@ use crate::graph::{Graph, TagId};
 ///
 /// A replica takes as much memory as the graph and the oracle. Usually there are two replicas
 /// besides the oracle: the newest, and the previous one, which the next publication updates and
-/// uses. A reader that does not catch up keeps an older one alive, so another is made: there
-/// are at most as many as there are readers, plus two ([`Publisher::replicas`]). Publishing drops
-/// an unused replica that lacks over half of the graph's nodes.
+/// uses. A reader that does not catch up keeps an older one alive, so another is made: the
+/// replicas are at most as many as the readers, plus two ([`Publisher::replicas`]). Publishing
+/// drops an unused replica that lacks over half of the graph's nodes.
 ///
 /// # Time
 ///

@@ -32,7 +32,7 @@ pub(super) trait Rule {
     /// definition must decide. A search for a tag's paths subtracts its steps from `left`.
     fn by_base(&self, index: &Index, pair: (Access, Access), left: &mut u64) -> Option<bool>;
 
-    /// Decides by the rule's definition. If `why` is true, the result has compared paths, if any.
+    /// Decides by the rule's definition. If `why` is true, the result has an example of the paths.
     fn decide(&self, of: Indexed<'_>, pair: (Access, Access), why: bool) -> Decision;
 
     /// Returns the tag for an access that replaces two others. The caller must set `immutable`.
@@ -73,7 +73,7 @@ impl From<Clause> for Decision {
     }
 }
 
-/// An example of compared paths. If some paths overlap, these do. A path is a list of steps, each
+/// An example of the paths compared. If any overlap, these do. A path is a list of steps, each
 /// with a type's node and the number of one of its fields.
 #[derive(Debug)]
 pub(super) struct Meeting {

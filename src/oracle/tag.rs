@@ -24,8 +24,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// of `a` and `b` matters, and if one tag accesses an aggregate and the other its field, the
     /// result may be the field's tag.
     ///
-    /// The union rules promise more: an access that may alias `a` or `b` may also alias the result,
-    /// even if its type is added later.
+    /// Rules `union` and `union-strict` promise more: an access that may alias `a` or `b` may also
+    /// alias the result, even if its type is added later.
     ///
     /// LLVM: `MDNode::getMostGenericTBAA`.
     pub fn most_generic(
@@ -67,10 +67,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether a tag is well formed according to the oracle's rule. If it is not, every
     /// query about it answers `MayAlias`.
     ///
-    /// For rule `llvm`, this is what LLVM's verifier decides. For the union rules, fields must lead
+    /// For rule `llvm`, this is what LLVM's verifier decides. For the other rules, fields must lead
     /// from the base type to the access type at the tag's offset. These two types, the types inside
     /// them and all their ancestors must be well formed, of one format and not recursive. LLVM
-    /// accepts some tags that the union rules reject, and rejects some that the union rules accept,
+    /// accepts some tags that the other rules reject, and rejects some that the other rules accept,
     /// because LLVM follows only a union's last member.
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         self.is_well_formed_within(tag, &mut { u64::MAX }) == Some(true)

@@ -15,8 +15,8 @@ use crate::graph::{CopyEntry, CopyId, Format, Graph, Tag, TagId, TypeId};
 use crate::nearest::suggestion;
 
 impl Spec {
-    /// Reads a spec and checks its form: the format must define each field and variant, no field
-    /// may occur twice in an entry, and no required field may be missing.
+    /// Reads a spec and checks its form: the spec format must define each field and variant, no
+    /// field may occur twice in an entry, and no required field may be missing.
     ///
     /// # Errors
     ///

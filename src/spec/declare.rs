@@ -177,7 +177,7 @@ impl RecordDecl {
     fn in_place(&self, kind: RecordKind) -> Member {
         let member = Member::new(&*self.name, self.named("", kind));
         let member = self.at.into_iter().fold(member, Member::at);
-        // An error says that 1,000 dimensions are too many.
+        // 1,000 dimensions are refused as too many, so more need not be built.
         let lens = self.array.iter().rev().take(1000);
         let member = lens.fold(member, |member, &len| member.array(len));
         let member = if self.flexible { member.array(None) } else { member };

@@ -101,7 +101,7 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    /// Writes a named record. Notes whether a record, with or without a name, needs offsets.
+    /// Writes a named record. Records in `explicit` whether it needs offsets.
     fn declared(&mut self, id: DeclId) {
         let types = self.types;
         let is_explicit = |ty| self.explicit.contains(&types.array_parts(ty).0);

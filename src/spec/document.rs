@@ -18,7 +18,7 @@ pub struct Spec {
     /// The origin of the types and tags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The rule that commands use by default.
+    /// The rule that the commands of `tbaa-cli` use by default.
     #[serde(default)]
     pub rules: AliasRule,
     /// The LLVM version, such as `LLVM 22.1.8`, that confirmed the answers of rule `llvm` for which

@@ -1,6 +1,6 @@
 //! Converts a graph to a spec.
 //!
-//! Each entry is also given to a builder, as a reader of the spec will do. If the builder refuses
+//! Each entry is also given to a builder, as when the spec is loaded. If the builder refuses
 //! the entry, a comment replaces it, so that the result loads.
 
 use std::collections::{HashMap, HashSet};

@@ -33,7 +33,7 @@ pub struct Verifier<'g> {
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Verdicts {
-    /// The results for types and formats for which [`Graph::is_ascending`] does not suffice.
+    /// The results for types by format. Those that [`Graph::is_ascending`] decides are left out.
     bases: HashMap<(NodeId, Format), Result<Width, VerifyError>>,
     /// The walks of tags, by format and by the bit width of their offsets.
     walks: HashMap<(Format, u32), EndedWalks>,
@@ -203,7 +203,7 @@ impl Check<'_> {
         cursor.expect("nothing gives up")
     }
 
-    /// Returns the type and offset after `ty`, or the walk's end, if `ty` is not the access type.
+    /// Returns the type and offset after `ty`, which is not the access type, or the walk's end.
     fn next(&mut self, ty: NodeId, mut offset: Int) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);

@@ -1,4 +1,4 @@
-//! Functions for programs that embed the library: clones, and tags by index or by parts.
+//! Functions for programs that embed the library: clones, and finding tags by index or by parts.
 
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Oracle, Size};

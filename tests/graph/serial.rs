@@ -8,7 +8,7 @@ use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
 /// Returns the serialised form of `nodes` in the given order. A node is given as its flag
-/// `distinct`, its operands, and the indices of the nodes for which its operands `node` stand.
+/// `distinct`, its operands, and an index into `nodes` for each operand with the text `node`.
 fn serialised(
     nodes: &[(bool, Vec<String>, Vec<usize>)],
     order: &[usize],

@@ -32,9 +32,9 @@ fn ask(program: &Program, text: &str) -> Vec<Answers> {
 }
 
 /// Compares the effects of functions and calls with LLVM's, and returns the numbers of compared
-/// functions and calls. LLVM turns calls of `llvm.dbg` into records, and replaces calls of old
-/// intrinsics. If a function contains such a call, none of its calls is compared. `is_exact` says
-/// for which functions and callees the effects must be equal. For others, ours may include more.
+/// functions and calls. LLVM turns calls of `llvm.dbg` into debug records, and replaces calls of
+/// old intrinsics. If a function contains such a call, none of its calls is compared. `is_exact`
+/// says for which functions and callees the effects must be equal. Else, ours may include more.
 fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(&module);

@@ -1,4 +1,4 @@
-//! LLVM 22 accepts instrumented modules of C and C++ compiled by clang.
+//! LLVM 22 accepts modules of C and C++ compiled by clang, after `instrument` has added checks.
 
 use std::fs;
 use std::path::{Path, PathBuf};

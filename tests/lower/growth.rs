@@ -1,4 +1,4 @@
-//! The time that it takes to lower one more record (*shape*) after many others.
+//! The time that it takes to lower one more record (*shape*), that is, to make tags for LLVM.
 //!
 //! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture` prints
 //! mean times for a shape. `crates/tbaa-lower/src/batch.rs` tests how many accesses are examined.

@@ -1,4 +1,4 @@
-//! Several *lineages* (lowerings that grow) in one program: LLVM sees the tags of all.
+//! A *lineage* is a `Lowering`, which makes tags for LLVM, and grows. One program has several.
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::raw::RawGraph;
@@ -44,7 +44,7 @@ impl Use {
     fn meets(&self, other: &Use) -> bool {
         match (self.lineage, other.lineage) {
             (CLANG, CLANG) => false,
-            // The promises: each lineage is told which records clang accesses by name, and clang
+            // The promises: each lineage is told which record types clang's code uses, and clang
             // does not access private memory.
             (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
             (_, CLANG) => other.meets(self),
@@ -141,7 +141,7 @@ impl Program {
                 None => {
                     let types = records.declare(Target::x86_64(), |at| wanted[at]).unwrap();
                     let mut source = Graph::new();
-                    // `by_name`: clang accesses the record by name, and this lineage is told so.
+                    // `by_name`: clang's code uses the record type, and this lineage is told so.
                     let told: Vec<bool> = (0..parts).map(|_| !rng.one_in(3)).collect();
                     let by_name = |record: DeclId| {
                         let name = types.display(record);

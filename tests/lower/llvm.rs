@@ -1,4 +1,4 @@
-//! Compares the real LLVM's answers on lowered metadata with the rule's.
+//! Compares the real LLVM's answers on metadata made by `tbaa_lower` with the rule's.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -136,7 +136,7 @@ fn attached(plan: &Lowered<'_, &Graph>, accesses: &[Access]) -> String {
     out + "  ret void\n}\n\n" + &emitter.sink_mut().take()
 }
 
-/// With scopes, alone or with tags, LLVM answers like the rule.
+/// With alias scopes, alone or with tags, LLVM answers like the rule.
 #[test]
 fn scopes_lose_nothing() {
     let Some(_) = Llvm::get() else { return };

@@ -17,8 +17,8 @@ use tbaa_tests::lua;
 use tbaa_tests::process::{crate_folder, text_of};
 
 /// The number of accesses; the number of `NoAlias` pairs by rule `union`; and how many of these
-/// pairs LLVM finds by clang's tags, and by lowered tags if clang's code accesses everything
-/// (open), only scalars (mixed) or nothing (closed).
+/// pairs LLVM finds by clang's tags, and by a `Lowering`'s tags if clang's code accesses
+/// everything (open), only scalars (mixed) or nothing (closed).
 type Row = [u64; 6];
 
 fn print(name: &str, [accesses, no_alias, kept @ ..]: Row) {
@@ -45,7 +45,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
         }
     }
     let fixed = tags_of_clang(types, &mut source, |_| true).unwrap();
-    // For the mixed lowering, clang's code accesses scalars, and no record by name.
+    // For the mixed lowering, clang's code accesses scalars, and uses no record type.
     let scalars = tags_of_clang(types, &mut source, |_| false).unwrap();
     let oracle = Oracle::new(&source, AliasRule::Union);
 

@@ -1,4 +1,4 @@
-//! Lowers random programs in each [`Way`], and checks the answers pair by pair.
+//! *Lowers* random programs (makes tags for LLVM) in each [`Way`], and checks all pairs' answers.
 
 use tbaa::declare::{Policy, Target};
 use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};

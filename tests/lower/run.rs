@@ -1,4 +1,4 @@
-//! LLVM 22 optimises programs with lowered tags, and runs them.
+//! LLVM 22 optimises programs with tags made by `tbaa_lower`, and runs them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

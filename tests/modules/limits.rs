@@ -11,7 +11,7 @@ fn says(error: impl Display, limit: &str, remedy: &str) {
     assert!(error.contains(limit) && error.contains(remedy), "{error}");
 }
 
-/// The zeros take no memory, because nothing touches their pages.
+/// The zeros of `text` take no memory, because nothing touches their pages.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn text_of_4_gib() {

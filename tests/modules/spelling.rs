@@ -92,7 +92,7 @@ fn blocks(module: &Module<'_>) -> Vec<String> {
     let judge = Judge::new(module, &sizes, &effects);
     let mut found = Vec::new();
     for judged in judge.functions(|_| true) {
-        // A call or fence is identified by its position among those of its function.
+        // A call or fence is identified by how many calls and fences of its function precede it.
         let is_other = |at: &usize| {
             let opcode = judged.body.function.instructions[*at].opcode;
             matches!(opcode, Opcode::Call | Opcode::Fence)

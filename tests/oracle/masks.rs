@@ -13,7 +13,7 @@ use tbaa_tests::{ROOT, Rng, files};
 
 use crate::two_roots;
 
-/// Compares the masks of pairs with the oracle's answers, and with the effects of random calls.
+/// Compares the answers of masks with the oracle's, on pairs of accesses and of random calls.
 fn compare(oracle: &Oracle<&Graph>, list: &[(Access, u64)], bits: usize, what: &str) -> Masks {
     let masks = oracle.masks(list.iter().copied(), bits).unwrap();
     let (exact, least) = (masks.exact_bits(), masks.least_bits());
@@ -88,7 +88,7 @@ fn masks_say_what_the_oracle_says_in_random_worlds() {
     assert!(met > runs * 3 / 4 && capped > runs / 4, "{met} and {capped} of {runs}");
 }
 
-/// The table has the number of bits by each rule, and in brackets the lower bound if that is less.
+/// The table has the bits that exact masks need by each rule, and in brackets a lesser lower bound.
 #[test]
 fn masks_of_every_spec_are_in_the_table_of_the_page() {
     let mut table = String::new();

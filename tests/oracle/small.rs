@@ -1,4 +1,4 @@
-//! Compares the union rules with their naive definition on small *universes* (types and tags).
+//! Compares rules `union` and `union-strict` with [`Naive`] on small *universes* (types and tags).
 //!
 //! The tests take every 1,499th graph (size-aware: 499th) from index `TBAA_SMALL_FROM` on. This
 //! command takes all:

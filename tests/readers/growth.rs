@@ -66,7 +66,7 @@ fn a_tag_is_known_once_it_is_published() {
     }
 }
 
-/// A reader that lags answers as published, and the newest reader answers as the oracle does.
+/// A reader that lags answers as the oracle did when the reader's replica (copy) was published.
 #[test]
 fn a_replica_answers_as_the_oracle_did() {
     for rules in AliasRule::ALL {
@@ -88,7 +88,7 @@ fn a_replica_answers_as_the_oracle_did() {
             assert_alike(reader.oracle(), &oracle);
             readers.push(reader);
             then.push(oracle.graph().clone());
-            // Sometimes an old reader catches up, so that its replica (copy) can be used again.
+            // Sometimes an old reader catches up, so that its replica can be used again.
             if step % 2 == 0 {
                 let first = readers.len() / 2;
                 assert!(readers[first].catch_up());
@@ -251,8 +251,8 @@ fn soak() {
             let report = soak::run(&plan);
             println!("{rules}, {format:?}: {report}");
             assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));
-            // Bytes per tag vary, because tables double. If memory were never released, bytes per
-            // tag would grow tenfold during the run.
+            // Bytes per tag vary, because full tables double. The bytes per tag
+            // would grow tenfold during the run if memory were never released.
             let bytes: Vec<_> =
                 report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
             let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tbaa::parts::write_two;
 use tbaa_ir::Module;
 
-/// Panics unless a dump of a module has the module's numbers, and reads back as the module's
+/// Panics unless a dump of a module has the module's node numbers, and reads back as the module's
 /// metadata under the same numbers. Returns the dump.
 pub fn check(module: &Module<'_>) -> String {
     let (graph, numbering) = (module.graph(), module.numbering());
@@ -18,7 +18,7 @@ pub fn check(module: &Module<'_>) -> String {
         let Some(number) = numbering.get(node) else { continue };
         assert!(seen.insert(number), "!{number} is two nodes\n{dump}");
         assert_eq!(numbering.node(number), Some(node));
-        // A number that the text lacks is at least `next_number`, if there is a next number.
+        // A number that the module lacks is at least `next_number`, if there is a next number.
         match module.node(number) {
             Some(of_text) => assert_eq!(module.number_of(of_text), Some(number), "\n{dump}"),
             None => assert!(module.next_number().is_none_or(|next| number >= next), "\n{dump}"),

@@ -30,7 +30,7 @@ pub struct Compared {
     pub no: usize,
     /// The pairs that the naive definition answered, too.
     pub naive: usize,
-    /// The ordered pairs compared with graphs grown in batches.
+    /// The ordered pairs that were also queried on a graph grown in batches.
     pub grown: usize,
 }
 
@@ -39,7 +39,7 @@ impl Compared {
     ///
     /// The engines are the index ([`Oracle::may_alias`]), the definition ([`Oracle::explain`]),
     /// [`Vicinity`], [`Oracle::matrix`], [`Oracle::row`], [`Oracle::classes`], a clone, a graph
-    /// grown in batches and its replica. For few paths, [`Naive`] checks the union rules.
+    /// grown in batches and its replica. If paths are few, [`Naive`] checks all rules but `llvm`.
     pub fn every_engine(&mut self, what: &str, graph: &Graph, tags: &[TagId]) {
         let naive = universe_of(graph, tags);
         let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));

@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 /// Writes a file of `n` items: bytes, brackets, or types with a tag each.
 pub type Kind = fn(usize, &mut dyn Write) -> Result<()>;
 
-/// All kinds, by name.
+/// All kinds, each with its name.
 pub const KINDS: [(&str, Kind); 16] = [
     ("zeros", |n, out| fill(n, "", b"\0", "", out)),
     ("open", |n, out| fill(n, "!0 = ", b"!{", "", out)),

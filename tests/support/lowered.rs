@@ -1,4 +1,4 @@
-//! Compares a lowering with the rule on its sources (the original accesses), pair by pair.
+//! Compares a lowering (tags and scopes for LLVM) with the rule on the original accesses.
 
 use std::borrow::Borrow;
 

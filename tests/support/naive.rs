@@ -3,7 +3,7 @@
 
 use super::universe::{Field, Tag, Universe};
 
-/// The bytes from an array's start whose elements are listed: enough for random universes.
+/// Only array elements up to this offset in the array are listed: enough for random universes.
 const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 

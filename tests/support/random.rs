@@ -76,7 +76,7 @@ fn type_system(
             1 => 1 + rng.below(40),
             _ => 1 + rng.below(8),
         };
-        // LLVM visits a nested type once for every path to it, so a struct contains at most two.
+        // LLVM visits a nested type once per path to it, so a struct contains at most two structs.
         let mut nested = rng.below(3);
         let (mut fields, mut depth) = (Vec::new(), 0);
         let (mut offset, mut end) = (0, 0);

@@ -64,7 +64,7 @@ fn a_reader_without_shortcuts_agrees() {
         assert!(seen == expected, "seed {seed}:\n{}\n{seen:#?}\n{expected:#?}", show());
         let span = module.function_span(0);
         assert_eq!((text[span.start - 1], text[span.end]), (b'{', b'}'));
-        // `Module::function` leaves out an attachment before the first instruction (at offset 0).
+        // `Module::function` leaves out attachments (with offset 0) before the first instruction.
         let sizes = tbaa_ir::Sizes::new(&module);
         let function = module.function(&sizes, 0);
         let listed = function.instructions.iter().filter_map(|inst| inst.access);

@@ -81,7 +81,7 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// Searching the line for each instruction, or the stack for each node, would take many minutes.
+/// Searching the whole line for each instruction, or many nodes for each node, would take minutes.
 #[test]
 fn no_text_takes_quadratic_time() {
     let n = 100_000;

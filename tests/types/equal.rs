@@ -1,4 +1,4 @@
-//! Compares the two equalities of types with their definitions, and tests them on large inputs.
+//! Tests structural equality of types, and equality by unfolding (names replaced by bodies).
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -91,7 +91,7 @@ fn classes_are_what_the_definitions_say() {
     let mut merged = [0, 0];
     for seed in 0..rounds {
         let mut rng = Rng(seed as u64);
-        // Encodings of many structs may exceed the prefix that `TypeClasses` compares first.
+        // With many structs, an encoding may exceed the prefix that `TypeClasses` compares first.
         let structs = 2 + rng.below(if seed % 8 == 0 { 40 } else { 8 });
         let text = module(&mut rng, structs);
         let context = defined(&text);
@@ -158,8 +158,8 @@ fn names_that_are_canonical() {
     }
 }
 
-/// 64 chains of structs unfold alike. Some structs of each chain also point to `%x` or `%y`, in an
-/// order that differs from chain to chain: the structural comparison reaches its limit.
+/// 64 chains of structs are equal by unfolding. In each, some structs also point to `%x` or `%y`,
+/// in an order that differs from chain to chain: the structural comparison reaches its limit.
 #[test]
 fn classes_say_that_not_all_was_compared() {
     const APART: usize = 25;

@@ -19,6 +19,7 @@ pub enum PolicyNumber {
     /// Like clang 22, so that code may be linked with C. The tag of a union's member is that of
     /// `char`, which may alias everything. For LLVM use `tbaa_options_for_llvm`.
     Clang = 0,
+    // Union rules: `AliasRule::Union` and `UnionStrict`. To lower: to rewrite for LLVM's own rule.
     /// Unions are types with overlapping members, as the union rules need them. LLVM gets such tags
     /// wrong unless they were lowered.
     Rfc = 1,
@@ -56,11 +57,11 @@ pub struct Context {
     built: Built,
     /// The last snapshots, the oldest first.
     pub(crate) snapshots: Vec<Snapshot>,
-    /// Publishes to readers; `None` until a reader is made.
+    /// Publishes the tags to the readers on other threads; `None` until a reader is made.
     pub(crate) publisher: Option<Publisher>,
-    /// The tags for LLVM; `None` until the program requests metadata or sets tag options.
+    /// The metadata for LLVM; `None` until the program requests some or sets tag options.
     tags: Option<ContextTags>,
-    /// True while a function modifies the context, and if such a function has panicked.
+    /// True while a function modifies the context. It stays true if that function panics.
     broken: bool,
 }
 
@@ -97,14 +98,14 @@ impl Context {
         self.tagging().1.grow_spec(change)
     }
 
-    /// Returns the tags for LLVM, with the types and the oracle that they come from.
+    /// Returns the metadata for LLVM (`tags`), and the types and the oracle that it comes from.
     pub(crate) fn tagging(&mut self) -> (&mut Option<ContextTags>, Declared<'_>) {
         let Context { live, built, tags, .. } = self;
         // SAFETY: as in `grow`.
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Runs `change` on the declared types and the graph. Fails if the spec has no `declare`.
+    /// Runs `change` on the declared types and the graph. Fails for a spec without `declare`.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,

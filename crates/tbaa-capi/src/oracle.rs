@@ -90,7 +90,7 @@ pub struct MemoryAccess {
 /// on many threads at once.
 pub struct Oracle {
     pub(crate) inner: tbaa::Oracle<Graph>,
-    /// True for a snapshot: `retain` and `release` count its holders.
+    /// True for a snapshot: `tbaa_oracle_retain` and `tbaa_oracle_release` count its holders.
     pub(crate) shared: bool,
 }
 

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn tbaa_places(
         }
         context.grow_spec(|built| paths.iter().for_each(|path| say_vague(built, path)));
         let (tags, of) = tags_of(context.tagging())?;
-        // One request for all paths lets the library lower them together.
+        // One request for all paths lets the library make their lowered tags together.
         let found = tags.ask(of, |jit| jit.places(&paths))?;
         let keep = |(path, place): (&str, _)| {
             tags.keep(Key::Place(path.to_owned(), None), Requested::Place(place))

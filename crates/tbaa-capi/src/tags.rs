@@ -77,7 +77,7 @@ pub struct Tagged {
 
 /// The metadata that a context has returned, and the state from which more is made.
 pub(crate) struct ContextTags {
-    /// The state of [`Jit`]; `None` while a `Jit` is using it, and after a panic in a request.
+    /// The state of a [`Jit`], which makes metadata; `None` while in use, and after a panic.
     tagging: Option<Tagging>,
     /// The results by their request. C holds pointers to them, so each has a box.
     given: HashMap<Key, Box<Recording>>,
@@ -158,7 +158,7 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns a context's tags and types. Creates tags with default options if there are none.
+/// Returns a context's metadata and types. If `tags` is `None`, fills it, with default options.
 pub(crate) fn tags_of<'c>(
     (tags, mut of): (&'c mut Option<ContextTags>, Declared<'c>),
 ) -> Result<(&'c mut ContextTags, Declared<'c>), Error> {
@@ -175,7 +175,7 @@ pub(crate) fn tags_of<'c>(
 }
 
 impl ContextTags {
-    /// Stores the state of a [`Jit`] in `tags`, and returns the types.
+    /// Stores the state of `jit` in `tags`, and returns the types that `jit` used.
     pub(crate) fn of<'c>(jit: Jit<Declared<'c>>, tags: &mut Option<ContextTags>) -> Declared<'c> {
         let (of, tagging) = jit.into_parts();
         *tags = Some(ContextTags { tagging: Some(tagging), given: HashMap::new() });

@@ -148,7 +148,7 @@ fn cmake_finds_the_package() {
         let program = build.join(program);
         expect(&program, &output(&program));
     }
-    // If a shared library exported libtbaa's functions, the linker could not remove unused ones.
+    // If `libjit-module.so` exported libtbaa's functions, the linker could not remove unused ones.
     let symbols = run(Command::new("nm").arg("-D").arg(build.join("libjit-module.so")));
     assert!(symbols.contains("main") && !symbols.contains("tbaa_"), "{symbols}");
 }

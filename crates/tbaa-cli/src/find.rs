@@ -338,7 +338,7 @@ pub(crate) fn names_access(name: &str) -> bool {
 
 /// Returns an instruction as an access. One that loads or stores a value has a size as in
 /// [`Access::of_width`], or [`Size::Unknown`] if its type has no known size and is not a scalar.
-/// So has `va_arg`, which also accesses the list of arguments.
+/// `va_arg` has [`Size::Unknown`], because it also accesses the list of arguments.
 pub(crate) fn access_of(module: &Module<'_>, sizes: &Sizes, instruction: &Instruction) -> Access {
     use Opcode::{AtomicRmw, CmpXchg, Load, Store, VaArg};
     let access = Access::from(instruction.tag);

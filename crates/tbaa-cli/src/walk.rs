@@ -107,7 +107,7 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Wal
     places
 }
 
-/// Returns the steps of all paths from a tag's base to its access type; none above `STATES` states.
+/// Returns the steps of all paths from a tag's base to its access type; none above [`STATES`].
 pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);

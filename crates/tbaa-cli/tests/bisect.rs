@@ -128,7 +128,7 @@ fn with_2000_accesses(planted: &str) -> String {
 #[test]
 fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
     let Some(()) = llvm() else { return };
-    // Two accesses are guilty in `hoisted`, one in `constant`.
+    // The file `hoisted` marks two accesses as guilty, `constant` one.
     for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();

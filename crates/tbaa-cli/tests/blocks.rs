@@ -88,8 +88,8 @@ fn listed(program: &str, file: &str) -> [HashSet<String>; 2] {
     [rows.clone().filter_map(name).collect(), rows.filter(is_apart).filter_map(name).collect()]
 }
 
-/// Compares the list of blocked loads with a sample of the loads that LLVM's passes keep. Memory
-/// keeps a load if LLVM removes or hoists it once all accesses to other addresses touch other
+/// Compares the list of blocked loads with a sample of the loads that LLVM's passes keep. A load is
+/// kept by memory if LLVM removes or hoists it once all accesses to other addresses touch other
 /// memory. `TBAA_MODULES` names the modules, `TBAA_BEFORE` a second `tbaa` to compare with, and
 /// `TBAA_SAMPLE` the sample's size. Template instances may share a load's name.
 #[test]

@@ -1,10 +1,10 @@
-//! Tests access classes in LLVM metadata: the plugin for LLVM gives the alias rule's answers, and
-//! programs that are optimised with the plugin give the right results.
+//! Tests access classes in LLVM metadata: this repository's plugin for LLVM gives the answers of
+//! rule `union` or `union-strict`, and programs optimised with it give the right results.
 //!
-//! Tags with equal answers form a class, and an access names its class by a scope. The name of
-//! a relation is its domain. A relation has a row for each class: the class and the lower-numbered
-//! ones that it may alias. `TBAA_PAIRS` and `TBAA_PROGRAMS` are numbers of pairs and programs,
-//! `TBAA_SEED` is the seed.
+//! Tags with equal answers form a class, and an access names its class by a scope. A relation, a
+//! node of `!tbaa.relations`, has a name (its domain) and a row for each class: the class and the
+//! lower-numbered ones that it may alias. `TBAA_PAIRS` and `TBAA_PROGRAMS` are numbers of pairs and
+//! programs, `TBAA_SEED` is the seed.
 
 mod tools;
 

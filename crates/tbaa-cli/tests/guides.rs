@@ -6,7 +6,7 @@
 //! lines. If another block's first line is a comment with a file's name, that file gets the block.
 //! In the README's blocks of kind `sh`, lines that start with `tbaa` or `clang-22` are run, too.
 //! The sessions of a page run one after the other in a folder with the repository's `crates`,
-//! `specs` and `tests`. `tests/fresh.sh` follows two pages on a bare machine.
+//! `specs` and `tests`. `tests/fresh.sh` runs two pages' commands on a bare machine.
 //!
 //! `TBAA_GUIDES=overwrite` replaces outputs without `...`: look at the change before you commit.
 

@@ -1,4 +1,4 @@
-//! Tests `tbaa lower`: its result for each access, the reason, and LLVM 22's answers afterwards.
+//! Tests `tbaa lower`: the new tag for each access, the reason, and LLVM 22's answers afterwards.
 
 mod tools;
 

@@ -1,6 +1,6 @@
 //! Tests access classes (sets of tags with equal answers) after LLVM's passes: random programs are
 //! inlined, merged, hoisted and linked. Accesses name their classes by scopes. For two accesses,
-//! the plugin for LLVM must answer like the alias rule for the source accesses that they come from.
+//! our LLVM plugin must answer as rule `union` or `union-strict` does for their source accesses.
 //!
 //! `TBAA_PAIRS` is the number of pairs, `TBAA_SEED` the first seed.
 
@@ -21,7 +21,7 @@ use tools::{folder, number, plugin, printed};
 /// each class of the other.
 type Set = BTreeSet<u32>;
 
-/// A random graph, its access classes, and the answers of its alias rule for them.
+/// A random graph, its access classes, and the answers of an alias rule for the classes.
 struct World {
     domain: String,
     /// The rows for each module. A row lists a class and the lower-numbered classes it may alias.
@@ -96,7 +96,7 @@ struct Writer<'p, 'r> {
     used: Set,
     /// The addresses that the next instructions may use.
     own: Vec<usize>,
-    /// The address number of the pointer that selects one of two addresses.
+    /// The number of the address that a `select` of two addresses returns.
     selects: HashMap<(usize, usize), usize>,
     values: usize,
     labels: usize,
@@ -153,7 +153,7 @@ impl Writer<'_, '_> {
                 let store = self.either();
                 self.access(place, &set, store.as_deref());
             }
-            // A pointer selects one of two addresses. The access has a class for each of the two.
+            // A `select` chooses one of two addresses. The access has a class for each of the two.
             1 => {
                 let other = *self.rng.pick(&self.own);
                 let both: Set = &set | &self.class();
@@ -396,8 +396,8 @@ struct Counts {
 
 impl Program {
     /// Checks that each access has no classes, or at least those of one source access to the same
-    /// address. For an address in `twins`, checks for each branch that an access has no classes, or
-    /// at least those of the branch.
+    /// address. For an address in `twins`, checks for each branch that some access has no classes,
+    /// or at least those of the branch.
     fn keeps_classes(
         &self,
         functions: &[(String, Vec<Found>)],

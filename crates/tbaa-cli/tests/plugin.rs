@@ -1,4 +1,4 @@
-//! Tests the plugin for LLVM 22 in `opt` and `clang`, and access classes (`tbaa lower --classes`):
+//! Tests LLVM plugin `tbaa-plugin` in `opt` and `clang`, and access classes (`lower --classes`):
 //! tags with equal answers form a class, and rows of metadata say which classes may alias.
 
 mod tools;

@@ -182,7 +182,7 @@ fn each_question_has_its_right_answer() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Count the programs with `Asked` that `tbaa run` calls wrong, and those that `lint` reports.
+    // Count the programs with `Asked` that `tbaa run` rejects, and how many of them `lint` reports.
     let is_wrong = |question: &&Question| {
         let of_run = question.get("$").is_some_and(|it| it.starts_with("tbaa run"));
         question.get("Asked").is_some() && of_run && question.get("exit") == Some("66")
@@ -198,7 +198,7 @@ fn page() -> PathBuf {
     tools::path("../../docs/symptoms.md")
 }
 
-/// `docs/symptoms.md` lists the questions with `Asked`, in tables for `blocks`, `run` and others.
+/// In `docs/symptoms.md`, the commands `tbaa blocks`, `tbaa run` and all others have a table each.
 #[test]
 fn the_page_lists_the_questions() {
     let mut tables = [String::new(), String::new(), String::new()];
@@ -218,7 +218,7 @@ fn the_page_lists_the_questions() {
         let source: Vec<_> = source.collect();
         let command = get("$").replace("FILE", question.name());
         let needs = question.get("Needs").map_or(String::new(), |what| format!(" (needs {what})"));
-        // The tables for `blocks` and `run` show only the arguments.
+        // The tables for `tbaa blocks` and `tbaa run` show only the command's arguments.
         let all = ["tbaa blocks ", "tbaa run "];
         let of = all.iter().position(|it| command.starts_with(it));
         let shown = of.map_or(&command[..], |of| &command[all[of].len()..]);

@@ -132,7 +132,7 @@ impl fmt::Display for Finding {
 /// no tags in `tags`, so correct code would have findings. An access without a tag may touch any
 /// memory. A wrong tag is not detected.
 ///
-/// The source of [`Rule::Parted`] and [`Rule::Hidden`] in Cranelift is `alias_analysis.rs`.
+/// [`Rule::Parted`] and [`Rule::Hidden`] follow from Cranelift's `alias_analysis.rs`.
 pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
     let checker = Checker { oracle, func, tags };
     let accesses = Memory::all(oracle, func, tags);

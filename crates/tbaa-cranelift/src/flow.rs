@@ -16,8 +16,8 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// For each different [`Access`] of the stores in regions: a store that reaches a point of the
-/// function without a fence, as its position in the code and its instruction.
+/// For each different [`Access`] of the stores in regions: the position and instruction of a store
+/// from which a path without a fence leads to the current point of the function.
 type Since = Vec<Option<(usize, Inst)>>;
 
 /// Finds accesses without a region that may alias a store in a region, if some path from the store

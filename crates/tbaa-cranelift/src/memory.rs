@@ -117,8 +117,8 @@ fn width(func: &Function, inst: Inst) -> Option<u64> {
     }
 }
 
-/// Returns whether Cranelift forgets the contents of all regions at an instruction. Cranelift:
-/// `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
+/// Returns whether Cranelift forgets the contents of all regions at an instruction. The
+/// source: `has_memory_fence_semantics`, and stores without a region in `LastStores::update` (in
 /// `alias_analysis.rs`). Cranelift may forget the contents elsewhere, too, which is harmless.
 pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
     let data = &func.dfg.insts[inst];

@@ -21,13 +21,13 @@ use crate::{Tags, Why};
 /// Accesses that may alias are never in two regions. An access that may alias accesses in several
 /// regions has no region.
 ///
-/// # Growth
+/// # Adding accesses
 ///
 /// An access keeps its region, or stays without one. An oracle's answers do not change when types
 /// are added. So code compiled earlier stays correct, and may be inlined into later code.
 ///
-/// The order matters, so first add all accesses that you know, with [`Regions::extend`]. For the
-/// best regions of one function, use a new `Regions` for that function.
+/// The order of adding matters: first add all accesses that you know, with [`Regions::extend`]. For
+/// the best regions of one function, use a new `Regions` for that function.
 ///
 /// # Inlining
 /// Cranelift merges regions of equal `user_id` when it inlines a function. So functions that are
@@ -134,7 +134,7 @@ impl Regions {
     }
 
     /// Sets the largest number of regions, at least 1 (default: [`Regions::MOST`]). Accesses that
-    /// need one more join the region with which they have the fewest load-store pairs.
+    /// need a further region join the one with which they have the fewest load-store pairs.
     #[must_use]
     pub fn at_most(self, most: u32) -> Regions {
         Regions { most, ..self }
@@ -326,7 +326,7 @@ impl Regions {
                 break;
             }
             let mut seen: Vec<Inst> = unseen.iter().map(|(_, store)| store.inst).collect();
-            // A round finds one store for each load. Round `MAX_ROUNDS` adds all that may alias it.
+            // `unseen` has one store per load. Round `MAX_ROUNDS` adds all that may alias the load.
             if round == MAX_ROUNDS {
                 let sees = |store: &&Memory| {
                     let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);

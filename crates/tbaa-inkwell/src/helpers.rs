@@ -80,7 +80,7 @@ impl<'ctx> Helpers<'ctx> {
     /// clang's tag is only removed. Returns the number of accesses for which the JIT has a tag or
     /// scopes, and the number of other accesses. Copies (`!tbaa.struct`) are not counted.
     ///
-    /// The `tagger`'s bisection may omit tags. It changes neither these numbers nor the removal.
+    /// Tags that the `tagger` omits, to find a wrong one, count too. clang's are always removed.
     ///
     /// # Errors
     ///

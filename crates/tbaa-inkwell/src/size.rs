@@ -135,8 +135,8 @@ pub(crate) enum Callee {
     /// An LLVM intrinsic that copies or fills memory, and the number of bytes.
     Copies(Size),
     /// Another LLVM intrinsic, such as a masked store, and the size of its result or, if it returns
-    /// nothing, of the vectors that it stores. The size of those in [`WITHOUT_WIDTH`] is unknown.
-    /// `None` if the call is in no module.
+    /// nothing, of the vectors that it stores. The size is unknown for the intrinsics that
+    /// [`WITHOUT_WIDTH`] names, and `None` if the call is in no module.
     Intrinsic(Option<Size>),
     Other,
 }

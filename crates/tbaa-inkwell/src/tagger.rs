@@ -132,7 +132,7 @@ struct State {
     /// Creates nodes, only while the context is known to be alive.
     emitter: Emitter<LlvmSink<'static>>,
     bisect: Bisect,
-    /// The number of attachments requested in each function, if the bisection needs names.
+    /// The number of attachments requested in each function, if `bisect` needs functions' names.
     asked: HashMap<Vec<u8>, u64>,
     /// The function and instruction of the last attachment that the bisection's limit allows.
     last: Option<String>,

@@ -57,8 +57,8 @@ impl Current<'_, '_> {
     }
 
     /// Inserts a check for each of `kinds` before an access. `pointer` is the text of an operand,
-    /// and `size` is a number or the name of an `i64`. Without a tag, a read gets no check. A write
-    /// is then checked if `has_constants`; else code clears what the runtime knows of the bytes.
+    /// and `size` is a number or an `i64`'s name. An untagged read gets no check. An untagged write
+    /// clears what the runtime knows of the bytes, or is checked if a tag marks constant memory.
     pub(super) fn touch(
         &mut self,
         inst: &Inst,

@@ -116,7 +116,7 @@ fn begin(check: Check, &Registers { cell, value, low }: &Registers, lines: &mut 
 }
 
 /// Writes the function `enter` of a check, which calls the function `shared`. Where [`rest`] needs
-/// it, also writes `entry`, which tests the access's entries (see [`entry`]) before `enter`.
+/// it, also writes `entry`, which tests further expected values (see [`entry`]) before `enter`.
 pub(super) fn functions(check: Check, out: &mut String) {
     let name = check.to_string();
     if rest(check) == "entry" {
@@ -156,7 +156,7 @@ pub(super) fn clear_whole(size: u64, pointer: &str) -> String {
     )
 }
 
-/// Returns assembly that tests the entry of an access: see [`entry`](super::inline::entry).
+/// Returns assembly that tests a further expected value: see [`entry`](super::inline::entry).
 fn entry(Check { direction, size }: Check) -> Vec<String> {
     let mut lines = vec!["movl %r10d, %ecx".to_owned()];
     let mut line = |text: String| lines.push(text);

@@ -112,7 +112,7 @@ impl<'t> Current<'_, 't> {
             self.heap(inst, call, arguments, after);
             return self.outside(inst, call, arguments, after);
         };
-        // LLVM moves no access of escaped memory across such assembly.
+        // LLVM moves no access of escaped memory across assembly that clobbers memory.
         if memchr::memmem::find(constraints, b"~{memory}").is_some() {
             self.before(inst, "barrier()");
         }
@@ -150,8 +150,8 @@ impl<'t> Current<'_, 't> {
         self.after(inst, after, format_args!("allocated(ptr {result}, i64 {size})"));
     }
 
-    /// Handles a call of a function that may have no checks: clears what the function is known to
-    /// write, or tells the runtime which pointers the function may write through or return.
+    /// Handles a call of a function that may have no checks: clears the shadow of what it is known
+    /// to write, or tells the runtime which pointers it may write through or return.
     fn outside(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value], after: Option<usize>) {
         if call.target.is_empty()
             || self.pass.checked.contains(&*call.name())
@@ -209,12 +209,12 @@ impl<'t> Current<'_, 't> {
         }
     }
 
-    /// Clears what an intrinsic may write: the bytes of a vector that it stores, or else all memory.
+    /// Clears the shadow of what an intrinsic may write: a vector that it stores, or all memory.
     fn intrinsic(&mut self, inst: &Inst, call: &Call<'t>, arguments: &[Value]) {
         let has = |word: &[u8]| memchr::memmem::find(call.callee, word).is_some();
         let types = self.function.types();
         let mut all = arguments.iter().filter_map(|&value| self.function.ty(value));
-        // A 64-bit integer is the distance between parts of what is stored.
+        // An argument of type `i64` is the distance between the parts that are stored.
         let is_distance = |ty| types.with_kind(ty, |kind| matches!(kind, TypeKind::Int(64)));
         if (has(b"store") || has(b"maskmov")) && !all.clone().any(is_distance) {
             let size = |&value| Some(self.pass.size(self.function.ty(value))?.store);

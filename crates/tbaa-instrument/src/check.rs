@@ -10,7 +10,7 @@ pub(super) enum Direction {
     Write,
 }
 
-/// The access sizes in bytes whose checks are in the module. Other sizes call the runtime.
+/// The access sizes in bytes whose checks are in the module. Other accesses call the runtime.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
 /// The check for an access with this direction and size in bytes.

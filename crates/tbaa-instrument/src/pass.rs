@@ -65,7 +65,7 @@ pub(super) struct Current<'p, 't> {
     /// The slots whose accesses can never be reported, so they need no checks.
     pub(super) own: HashSet<Value>,
     pub(super) swift_errors: HashSet<Value>,
-    /// The name of the stack pointer's value at entry, if an `alloca` in memory has no [`Slot`].
+    /// The name of the stack pointer at entry, if an `alloca` that stays in memory has no [`Slot`].
     pub(super) stack: Option<String>,
 }
 
@@ -173,7 +173,7 @@ impl Current<'_, '_> {
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
         let convention = if shared { "preserve_mostcc " } else { "" };
-        // The runtime's `printed` reads the program's memory: the tag would be wrong for it.
+        // The runtime's `printed` reads the program's memory, so `own_tag` would be wrong for it.
         let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
         let call = format!("{convention}void @__tbaa_witness{call}{tag}");
         self.insert(inst, at, call);

@@ -135,8 +135,8 @@ impl Table {
     }
 }
 
-/// The runtime functions that a module may call. Calls of all but `printed` have a tag, if there is
-/// a root. The tag aliases no access of the program: LLVM may move accesses across such calls.
+/// The runtime functions that a module may call. Calls of all but `printed` have a tag if the
+/// module has a root. This tag aliases no access of the program, so that LLVM may move accesses.
 const RUNTIME: &[(&str, &str)] = &[
     ("check", "ptr nocapture, i32, ptr nocapture"),
     ("access", "ptr nocapture, i64, i32, ptr nocapture"),

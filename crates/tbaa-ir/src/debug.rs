@@ -73,7 +73,7 @@ pub struct DebugInfo<'t> {
 pub enum Parameter {
     /// A parameter that is a pointer or reference, by its name.
     Pointer(String),
-    /// The `this` of a member function that may be declared `__restrict`.
+    /// The `this` of a member function, except a constructor, a destructor or a lambda.
     This,
     /// Any other parameter, such as a class passed by value, or the `this` of a constructor.
     Other,

@@ -122,8 +122,8 @@ impl MemoryEffects {
     }
 }
 
-/// Prefixes of intrinsics that store nothing. LLVM declares them as writing memory, so that they
-/// stay in order.
+/// Prefixes of intrinsics that store nothing. LLVM declares them as writing memory, so that its
+/// passes do not reorder them.
 const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
 
 /// Operand bundles that do not access memory (`SILENT`), or only read it (`READING`). See LLVM's
@@ -302,8 +302,8 @@ impl<'t> Effects<'t> {
         stated.and(of_function)
     }
 
-    /// Returns a call's effects, without those on inaccessible and target-specific memory. The call
-    /// of an intrinsic in `MARKERS` has none.
+    /// Returns a call's effects, without those on inaccessible and target-specific memory. A call
+    /// of an intrinsic in `MARKERS` has no effects.
     pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
         if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
             return MemoryEffects::NONE;

@@ -160,7 +160,7 @@ impl Flow {
         Some(found)
     }
 
-    /// Returns the blocks that need a `phi` if each of the given blocks has a definition. `None` if
+    /// Returns the blocks that need a `phi` for a variable that each given block defines. `None` if
     /// computing the dominance frontiers takes too many steps.
     pub fn joins(&self, from: impl IntoIterator<Item = usize>) -> Option<Vec<usize>> {
         let frontiers = self.frontiers.get_or_init(|| self.frontiers()).as_ref()?;

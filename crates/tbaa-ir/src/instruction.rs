@@ -122,8 +122,8 @@ pub(super) struct Accessed<'t> {
     pub(super) atomic: bool,
 }
 
-/// Reads an instruction's access; `after` begins after the opcode. `None` if there is none. A call
-/// has one if it calls one of [`TRANSFERS`].
+/// Reads an instruction's access; `after` begins after the opcode. `None` if there is no access. A
+/// call has an access if it calls one of [`TRANSFERS`].
 #[inline]
 pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t>> {
     match opcode {
@@ -132,7 +132,7 @@ pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Accessed<'t
             Some(ty) => Some(Accessed { ty, volatile: false, atomic: false }),
             None => any_access(opcode, after),
         },
-        // For most calls, the first letter shows that the result is not `void`.
+        // For most calls, the next letter shows that the result type is not `void`.
         Opcode::Call if matches!(after.rest(), [b' ', b'a'..=b'u' | b'w'..=b'z' | b'%', ..]) => {
             None
         }

@@ -3,7 +3,7 @@
 use tbaa::parts::table::HashMap;
 
 /// A map whose keys are metadata numbers. LLVM numbers nodes from 0 without gaps, so low numbers
-/// are indices of a vector. High numbers, which other texts may have, are hashed.
+/// are indices of a vector. Texts from elsewhere may have high numbers, which are hashed.
 #[derive(Debug)]
 pub(super) struct Numbers<V> {
     dense: Vec<Option<V>>,

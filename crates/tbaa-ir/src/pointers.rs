@@ -65,7 +65,7 @@ pub enum Object {
     Unknown,
 }
 
-/// An analysis of the pointers of a function: their bases, and who may know their addresses.
+/// An analysis of a function's pointers: their bases, and whether other code may know an address.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -381,7 +381,7 @@ impl<'t> Pointers<'t> {
         Some(next)
     }
 
-    /// Returns the value of an integer constant as a signed number, even for `i1 true`.
+    /// Returns the value of an integer constant as a signed number: -1 for `i1 true`.
     fn integer(&self, value: Value) -> Option<i64> {
         let Def::Integer(number) = self.function.def(value) else { return None };
         let bits = self.function.ty(value).map_or(64, |ty| {

@@ -15,7 +15,7 @@ use tbaa_lex::lexer::Lexer;
 #[non_exhaustive]
 pub enum Keep {
     /// The nodes that `!tbaa`, `!tbaa.struct`, `!llvm.errno.tbaa` and the lists `!tbaa.tags`,
-    /// `!tbaa.structs` and `!tbaa.types` refer to, directly or not. If there are none, see `All`.
+    /// `!tbaa.structs` and `!tbaa.types` refer to, directly or not. If there are none, like `All`.
     #[default]
     Used,
     /// All nodes except specialised ones, such as `!DIFile(...)`.

@@ -143,8 +143,8 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`TextErrorKind::NoEnd`] if the end of a changed instruction cannot be found. An instruction
-    /// without `!tbaa` and `!tbaa.struct` that only loses attachments is then left unchanged.
+    /// [`TextErrorKind::NoEnd`] if the end of a changed instruction cannot be found. But an
+    /// instruction without `!tbaa` and `!tbaa.struct` that only loses attachments stays as it is.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {

@@ -61,8 +61,8 @@ impl Module<'_> {
                 found(Unreadable { span: end - 1..end, why: WhyUnreadable::Node(error.kind) });
             }
         }
-        // An inline node that equals another node may share its offset, and is not examined then.
-        // The reader's warnings list such a node's integers without a type.
+        // Of equal inline nodes, the module knows the offset of one, and only this was examined.
+        // In the others, the reader's warnings list the integers without a type.
         let untyped = self.warnings.iter().filter(|warning| warning.kind == WarningKind::Untyped);
         for at in untyped.map(|warning| warning.offset) {
             let after = spans.partition_point(|span| span.start <= at);

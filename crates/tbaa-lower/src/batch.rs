@@ -35,7 +35,7 @@ struct Old {
     group: Option<u32>,
     node: Option<u32>,
     /// True for a fixed tag whose node has a parent. A new class in private memory need not alias
-    /// such a tag: other modules access private memory only with tags at the top.
+    /// such a tag: other modules access private memory only with tags of nodes without a parent.
     foreign: bool,
     /// True if a new class in shared memory that may alias this tag must get a node comparable with
     /// the tag's node. If false, these nodes are comparable in any case (`skeleton.rs`).
@@ -57,7 +57,7 @@ pub(super) struct Row {
 impl Row {
     /// Returns the row of a new source, and the number of existing sources that it may alias.
     /// `shared` is true if other modules may tag the source's memory. For private memory under the
-    /// fixed tags' root, `private` has the top nodes without a fixed tag.
+    /// fixed tags' root, `private` has the nodes without a parent and without a fixed tag.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,

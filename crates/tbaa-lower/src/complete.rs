@@ -9,7 +9,7 @@
 //! to the whole part become tops first, because they cost nothing. Otherwise an order of the
 //! members chooses the top. For the first forest the order is given. If the first forest has a
 //! cost, a second one is made, with the most related member on top, and the cheaper forest is used.
-//! For a small part of the second forest, several tops are tried, with either order below them.
+//! For a small part of the second forest, several tops are tried, each with both orders below it.
 
 use super::relation::{Parts, Relation};
 
@@ -137,8 +137,8 @@ impl Completion {
     }
 
     /// Moves the tops of a part into the forest, below `above`: the members that are related to the
-    /// whole part or, without these, the one that `pick` chooses. Then moves members that are parts
-    /// by themselves, and adds the other parts of the rest to `work`.
+    /// whole part or, if there are none, the one that `pick` chooses. Then moves members that are
+    /// parts by themselves, and adds the other parts of the rest to `work`.
     fn descend(
         &mut self,
         on: &mut Completer<'_>,

@@ -62,9 +62,9 @@ impl Lowering {
     /// the root, such as that of `char`, may be missing. [`tags_of_clang`] makes the pairs for
     /// declared types.
     ///
-    /// Lowerings of other lineages may tag the memory too, if they fix tags of the same types. No
-    /// new type is made for a source that is not [private](Source::private). Such a source gets a
-    /// tag for a type on a fixed tag's path to the root, or no tag.
+    /// Lowerings of other [lineages](super::Options::lineage) may tag that memory too, if they fix
+    /// tags of the same types. A source that is not [private](Source::private) gets no new type:
+    /// its new tag is for a type on a fixed tag's path to the root, or it gets no tag.
     ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///

@@ -42,9 +42,8 @@
 //! lowering computes a forest for all these pairs, in which LLVM answers `MayAlias` for few others.
 //! `docs/lowering.md` explains the theory.
 //!
-//! Without [`Lowering::fix`], no other code uses the forest's root, whose name contains a
-//! fingerprint. When LLVM merges two accesses, it uses the nearest common ancestor of their types,
-//! which aliases everything that either access may alias.
+//! Without [`Lowering::fix`], no other code uses the forest's root. When LLVM merges two accesses,
+//! it uses the nearest common ancestor of their types, which aliases all that either may alias.
 
 #![forbid(unsafe_code)]
 

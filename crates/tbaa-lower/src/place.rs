@@ -49,7 +49,7 @@ pub(super) enum Strategy {
     Together,
     /// Classes are placed one by one, the most general one first.
     OneByOne,
-    /// Classes in private memory, which no other module accesses, are placed first and together.
+    /// Classes with [`Allowed::Any`] are placed first and together.
     PrivateFirst,
 }
 
@@ -150,7 +150,7 @@ impl Placing<'_, '_> {
                 self.hang(&part, anchor);
                 continue;
             }
-            // The class that is related to the most sources is placed first, perhaps higher than
+            // The class that is related to the most tags is placed first, perhaps higher than
             // it would be alone.
             let near = |class: u32| {
                 let near = self.new.relation.near_of(class as usize, &part);

@@ -1,4 +1,4 @@
-//! Ranks tags. A tag has a low rank if clang gives a general tag to the same access.
+//! Ranks tags. A tag has a low rank if clang's tag for the same access may alias many others.
 
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};

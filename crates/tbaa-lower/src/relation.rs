@@ -126,7 +126,7 @@ impl Relation {
 /// Finds the connected parts of a set of members.
 pub(super) struct Parts<'r> {
     relation: &'r Relation,
-    /// Equals `sets` for each member of the current set that is in no part yet.
+    /// Equals `sets`, the current set's number, for each of its members that is in no part yet.
     left: Vec<u32>,
     sets: u32,
 }

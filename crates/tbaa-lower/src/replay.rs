@@ -1,4 +1,4 @@
-//! Compares LLVM's rule on lowered tags with the oracle's rule on their sources (the input tags).
+//! Compares LLVM's answers for lowered tags with the oracle's for their sources (the input tags).
 
 use std::borrow::Borrow;
 

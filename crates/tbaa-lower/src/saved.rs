@@ -32,7 +32,7 @@ pub struct Saved<'l> {
     fixed_graph: Option<Cow<'l, Graph>>,
     /// The sources that have a fixed tag, each with the index of that tag in `fixed_graph`.
     fixed: Vec<(SavedKey, u32)>,
-    /// The index of each source root in `source`, and whether the lowered root is anonymous.
+    /// The index in `source` of each root, and whether the lowered root for it is anonymous.
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
     sources: Vec<SavedSource>,
@@ -100,8 +100,8 @@ impl Saved<'_> {
     /// Returns a fork: a copy with another name ([`Options::lineage`]), which can be continued
     /// independently of the original. Modules tagged by the fork and the original may be linked.
     ///
-    /// NB: if there are fixed tags, the original must not be continued. A fork treats the memory of
-    /// its new [private](Source::private) sources as shared with forks; the original does not.
+    /// NB: if there are fixed tags, the original must not be continued. A fork treats memory of new
+    /// [private](Source::private) sources as if other forks accessed it; the original does not.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -145,11 +145,11 @@ impl Saved<'_> {
 }
 
 impl Lowering {
-    /// Returns the state, to be stored with `serde`. A later process can load and continue it; the
-    /// code of both processes may be linked.
+    /// Returns the state, to be stored with `serde`. A later process can load and continue it.
+    /// Modules that the two processes tag may be linked.
     ///
-    /// NB: if two processes continue one state, neither knows the other's new tags, and their code
-    /// must not be linked. [`Saved::fork`] gives each process a state of its own.
+    /// NB: if two processes continue one state, neither knows the other's new tags, and modules
+    /// that they tag must not be linked. [`Saved::fork`] gives each process a state of its own.
     ///
     /// # Panics
     ///
@@ -246,7 +246,7 @@ impl Lowering {
         let kept = lowering.fixed_nodes;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
-        // Each node makes a type and a tag. Nodes with equal names and parents would merge.
+        // Each forest node becomes a type and a tag. Nodes of equal names and parents would merge.
         let own = lowering.forest.nodes.len() - kept;
         if kept == 0 && lowering.graph.node_count() != made + 2 * own {
             return Err(LoadError::Damaged("two nodes of one name"));

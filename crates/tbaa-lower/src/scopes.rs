@@ -95,7 +95,7 @@ pub struct ScopeNames<'a> {
     pub own: Vec<&'a str>,
     /// The scopes of accesses that the access or call never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
-    /// The [rows](crate::AccessClasses) of the classes in `own`, for `!tbaa.relations`.
+    /// The [rows](crate::AccessClasses) of the scopes in `own`, for the metadata `!tbaa.relations`.
     pub rows: Vec<String>,
 }
 
@@ -172,8 +172,8 @@ impl Scopes {
         self.groups[scope as usize] = Some(group);
     }
 
-    /// Adds a scope for each new class, and returns the index of the first new scope. A new list is
-    /// left empty if the `but` lists would otherwise take more than `most` bytes.
+    /// Adds a scope for each new class, and returns the index of the first new scope. A new scope's
+    /// `!noalias` list is empty if all [`List::but`] would otherwise take more than `most` bytes.
     pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
         let first = self.names.len() as u32;
         let number = |at: usize| first + at as u32;

@@ -1,4 +1,4 @@
-//! The records that C code accesses too, and the records that only this program accesses.
+//! The records (structs, unions) that C code accesses too, and those that only this program does.
 
 use tbaa::declare::{DeclId, Declarations};
 use tbaa::parts::table::{HashMap, HashSet};

@@ -19,7 +19,7 @@
 //! determine nor below that node.
 //!
 //! The theorem requires that each accessed byte belongs to a scalar. An access to a whole struct,
-//! or wider than its scalar, may overlap others in padding or past the base type, and gets no tag.
+//! or wider than its scalar, may also cover padding or bytes past the base type, and gets no tag.
 
 use super::forest::Forest;
 use super::source::Key;
@@ -35,8 +35,8 @@ pub(super) struct Skeleton {
     /// For each scalar type, the nearest common ancestor of the nodes of the fixed tags for sources
     /// whose base and access type is this type, or `None` without a common ancestor.
     scalars: HashMap<TypeId, Option<u32>>,
-    /// For each tag of this module with fixed tags, the nearest common ancestor of their nodes, or
-    /// `None` without a common ancestor.
+    /// For each source tag that has fixed tags, the nearest common ancestor of the fixed tags'
+    /// nodes, or `None` without a common ancestor.
     cursors: HashMap<TagId, Option<u32>>,
     /// For each fixed tag, true if the tag is odd, as the head of this file defines.
     pub(super) odd: Vec<bool>,
@@ -77,7 +77,7 @@ impl Skeleton {
         self.cursors.contains_key(&key.tag)
     }
 
-    /// Returns the lowest node for a source, or `None` if the access must be untagged.
+    /// Returns the lowest allowed node for a source, or `None` if the access must be untagged.
     pub(super) fn node(&self, graph: &Graph, forest: &Forest, key: Key) -> Option<u32> {
         let leaves = Leaves::of(graph, key)?;
         let mut nodes = leaves.types.iter().map(|&leaf| self.scalar(graph, leaf));

@@ -36,10 +36,10 @@ impl Source {
         Source { size: Some(size.into()), ..Source::from(tag) }
     }
 
-    /// Promises that no other code accesses this memory, except with tags that alias everything,
+    /// Promises that other code accesses this source's memory only with tags that alias everything,
     /// such as `char`. Code of another lineage (a separately named lowering) is other code too.
     ///
-    /// This matters only after [`Lowering::fix`](super::Lowering::fix) fixed other code's tags.
+    /// This matters only once [`Lowering::fix`](super::Lowering::fix) has got other code's tags.
     #[must_use]
     pub fn private(self) -> Self {
         Source { private: true, ..self }

@@ -152,7 +152,7 @@ impl Lowering {
         self.sources.keys().map(|&key| key.access())
     }
 
-    /// Returns how often LLVM does not answer `NoAlias` although the oracle's rule does.
+    /// Returns for how many pairs of sources the rule answers `NoAlias`, but LLVM does not.
     pub fn lost(&self) -> Loss {
         self.loss
     }

@@ -4,8 +4,8 @@ use super::forest::Forest;
 use super::loss::pairs_within;
 use tbaa::parts::table::HashMap;
 
-/// The numbers of sources at, and below, each node. With these numbers, the pairs of a new source
-/// are counted by visiting the ancestors of its node.
+/// The numbers of sources at, and below, each node. With these numbers, the `MayAlias` pairs of a
+/// new source are counted by visiting the ancestors of its node.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// The counts for each root.

@@ -8,7 +8,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Why {
-    /// The forest was chosen for this source and other new ones together.
+    /// The node is from a tree that was made for this source and other new sources together.
     Completed,
     /// Other modules may access the memory: the source is at the node that all these modules choose
     /// for it, or at an ancestor ([`Lowering::fix`](super::Lowering::fix)).

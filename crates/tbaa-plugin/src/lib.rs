@@ -1,6 +1,6 @@
 //! A plugin for LLVM 22, and tools that measure with it.
 //!
-//! Stock LLVM can only use a tree of types, or lists of scopes. The plugin's analysis
+//! Stock LLVM can only use a tree of types, or alias scopes. The plugin's analysis
 //! `tbaa-classes` can use any relation between classes (sets of accesses): an access has one scope,
 //! which names its class, and the module's named metadata lists the classes that may alias. LLVM
 //! without the plugin learns nothing from these scopes, so the module is still correct.

@@ -1,4 +1,4 @@
-//! Runs LLVM's passes with the plugin's analyses, which are linked into the program.
+//! Runs LLVM's passes with the analyses of this crate's LLVM plugin, linked into the program.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -12,9 +12,9 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
 }
 
-/// Runs passes, such as `default<O2>`, on a module. If the module's metadata has an alias relation,
-/// LLVM uses the relation after its own analyses. `machine` is the target machine for the cost
-/// model, if there is one.
+/// Runs passes, such as `default<O2>`, on a module. If the module's metadata lists the classes of
+/// accesses that may alias, LLVM uses this list after its own analyses. `machine` is the target
+/// machine for the cost model, if there is one.
 ///
 /// # Errors
 ///

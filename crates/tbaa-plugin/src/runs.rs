@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
-/// LLVM's default alias analyses, with the plugin's `tbaa-worth` in place of the type-based one.
+/// LLVM's default alias analyses, but with `tbaa-worth` of this crate's plugin as type-based one.
 /// `tbaa-worth` is last, so LLVM queries it only when no other analysis has an answer.
 const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
 
 /// The same analyses with `tbaa-worth` first, so LLVM always queries it.
 const FIRST: &str = "tbaa-worth,basic-aa,scoped-noalias-aa,globals-aa";
 
-/// An answer of the analysis: the names of two tags that do not alias, in byte order. If the second
+/// An answer of `tbaa-worth`: the names of two tags that do not alias, in byte order. If the second
 /// name is empty, the answer is that the first tag is immutable.
 ///
 /// A tag's name is `base+offset:access`, with the names of its types.
@@ -73,7 +73,7 @@ pub struct Code {
     pub lines: BTreeMap<String, i64>,
 }
 
-/// A query that LLVM made to the alias analysis, and the answer.
+/// A query that LLVM made to `tbaa-worth`, and the answer.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub struct Question {
     /// The function that LLVM was optimising.
@@ -165,7 +165,7 @@ impl<'t> Runs<'t> {
 
     /// Returns a module in LLVM assembly with the pairs of tags in LLVM's queries, including tags
     /// that LLVM merged. For each pair, the named metadata `tbaa.asked` lists the two tags, the
-    /// answer, and the number of queries. Returns an empty text if there was no such query.
+    /// answer, and the number of queries. Returns an empty text if there was no query.
     ///
     /// # Errors
     ///

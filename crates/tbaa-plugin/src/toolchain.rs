@@ -1,4 +1,4 @@
-//! Finds LLVM's tools, and compiles the plugin for them.
+//! Finds LLVM's tools, and compiles this crate's LLVM plugin for them.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

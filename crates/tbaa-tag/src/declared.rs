@@ -250,7 +250,7 @@ impl Part {
     }
 
     fn to(&self, types: &Declarations, member: &MemberLayout<'_>) -> String {
-        // The path to a member `x` of nested base classes names the innermost one: `.Base::x`.
+        // For nested base classes, the path to a member `x` names only the innermost: `.Base::x`.
         let (path, colons) = (&self.path, self.path.ends_with("::"));
         match (member.base, member.name) {
             (true, _) => {

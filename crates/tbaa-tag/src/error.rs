@@ -41,7 +41,7 @@ pub enum TagError {
     Text(#[from] TextError),
 }
 
-/// The reason why an access gets no tag.
+/// The reason why an access gets no tag. Its *path* is the `getelementptr`s behind its pointer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untagged {
@@ -54,11 +54,11 @@ pub enum Untagged {
     /// The access's pointer does not address a member of a struct.
     #[error("no member of a struct")]
     NoMember,
-    /// A `getelementptr` counts bytes, or a byte is accessed as another type or vice versa.
+    /// A `getelementptr` is on `i8`, or a byte is accessed as another type, or vice versa.
     #[error("behind a getelementptr that counts bytes")]
     Bytes,
-    /// A `getelementptr`'s index may lead out of the member: the first one, or that of an array
-    /// which ends before it, or has a length of 0 or 1, and which something may follow.
+    /// An index may lead out of the member: a `getelementptr`'s first index, or, if something may
+    /// follow an array, an index past its end, or a variable index at length 0 or 1.
     #[error("an index may lead out of the member")]
     Index,
     /// The access's type differs from the type in memory: a cast, or a union.
@@ -67,7 +67,7 @@ pub enum Untagged {
     /// The access is to an element of a byte array, which may contain anything.
     #[error("an element of an array of bytes")]
     ByteArray,
-    /// The pointer comes from a `phi`, `select` or `freeze`, and may point into an object.
+    /// The pointer comes from `phi`, `select` or `freeze`, and may be to the middle of an object.
     #[error("a pointer into an object that phi, select or freeze made")]
     Joined,
     /// The access is atomic.

@@ -21,7 +21,7 @@ pub(crate) struct Pointers<'f, 't> {
 pub(crate) enum Head {
     /// A pointer of unknown origin.
     Value(Value),
-    /// A pointer that is loaded from this stack slot. All loads of a slot count as equal.
+    /// A pointer that is loaded from this stack slot. All loads of a slot count as one pointer.
     Loaded(Value),
     Slot(Value),
     Global(Value),
@@ -90,7 +90,7 @@ fn is_still(function: &Function<'_>, inst: &Inst) -> bool {
 }
 
 /// Returns the pointers that may point into the middle of an object, or none if the function has no
-/// `phi`, `select` or `freeze`. A step by whole objects does not lead into the middle.
+/// `phi`, `select` or `freeze`. A `getelementptr` by whole objects does not lead into the middle.
 fn inside(function: &Function<'_>) -> HashSet<Value> {
     let joins = |opcode| matches!(opcode, Opcode::Phi | Opcode::Select | Opcode::Freeze);
     if !function.instructions.iter().any(|inst| joins(inst.opcode)) {

@@ -90,7 +90,7 @@ impl<'c> Shapes<'c> {
         Shapes { context, layouts, nominal, unions, known, shapes, bases, names, prefixes }
     }
 
-    /// Returns for each shape whether a type of the module has a member or an element behind it.
+    /// Returns, for each shape, whether in some type another member or element comes after it.
     pub(crate) fn followed(&mut self) -> Vec<bool> {
         self.context.types().for_each(|ty| _ = self.of(ty));
         let mut followed = vec![false; self.shapes.len()];

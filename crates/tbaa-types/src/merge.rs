@@ -222,7 +222,7 @@ fn completions<'c>(contexts: &[&'c Context]) -> (Completions<'c>, TypeClasses) {
 /// Returns the groups whose opaque structs may get bodies.
 fn groups<'c>(contexts: &[&'c Context]) -> Vec<Group<'c>> {
     let mut exact: IndexMap<&[u8], Group<'c>> = IndexMap::default();
-    // The same by canonical name. Structs of one module that share such a name are left out.
+    // The groups by canonical name. Structs of one module that share such a name are left out.
     let mut alone: IndexMap<&[u8], Group<'c>> = IndexMap::default();
     for &context in contexts {
         let named = || context.structs().filter_map(|ty| Some((ty, context.name(ty)?)));

@@ -78,7 +78,7 @@ global_asm!(
     reserved = sym RESERVED,
 );
 
-/// Reserves the addresses, if that is not done yet. If this fails, calls `again`, which may restart
+/// Reserves shadow memory unless that is done already. On failure, calls `again`, which may restart
 /// the program, and then ends the program.
 #[cold]
 pub(crate) fn reserve(again: impl FnOnce()) {

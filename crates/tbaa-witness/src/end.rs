@@ -151,7 +151,7 @@ fn json() -> Value {
     })
 }
 
-/// Returns the kinds in the format SARIF 2.1.0 (OASIS), each as one result.
+/// Returns the kinds of reports in the format SARIF 2.1.0 (OASIS), each kind as one result.
 fn sarif() -> Value {
     let physical = |file: &str, line: u32, column: u32| {
         json!({

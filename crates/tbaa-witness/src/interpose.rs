@@ -325,7 +325,7 @@ writers! {
         -> *mut c_void { |mapping| mapped(mapping, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
         -> *mut c_void { |mapping| mapped(mapping, size) }
-    // The last parameter is variadic in C, and is passed in the same way.
+    // The last parameter is variadic in C, but is passed like a fixed parameter.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
         -> *mut c_void { |mapping| { unmapped(at, old, !failed(mapping)); mapped(mapping, size) } }
     // Some advice replaces the pages by zeroes.

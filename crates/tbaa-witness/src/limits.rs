@@ -28,7 +28,7 @@ static LIMITS: [Limit; 2] = [
     Limit { resource: libc::RLIMIT_DATA as c_int, reserved: cells::USABLE, own: Lock::new(None) },
 ];
 
-/// The bytes that this library has mapped besides the reserved ones.
+/// The bytes that this library has mapped besides the reserved address space.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// The bytes that this library may still map after the program has set a limit.

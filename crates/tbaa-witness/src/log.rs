@@ -47,7 +47,7 @@ fn print(text: &str) {
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         // SAFETY: the bytes are valid. The standard library is not used, because a signal handler
-        // may run while the library's lock is held.
+        // may run while a lock of the standard library is held.
         let done = unsafe { libc::write(libc::STDERR_FILENO, rest.as_ptr().cast(), rest.len()) };
         let Ok(done @ 1..) = usize::try_from(done) else { return };
         rest = &rest[done..];

@@ -66,7 +66,7 @@ impl Module {
         }
     }
 
-    /// Adds the module and returns the number of its first site. Copies its tables unless `stays`.
+    /// Adds the module and returns its first site's number. `stays`: its tables are never unloaded.
     fn add(&'static self, registry: &mut Registry, stays: bool) -> Option<Site> {
         if self.version != VERSION {
             log::say("a module was instrumented by another version of tbaa: it is not checked");

@@ -69,8 +69,8 @@ impl State {
 /// The flag in a reader's kind if the reader contradicts the writer. Kinds do not use this bit.
 const CONTRADICTS: u32 = 1 << 31;
 
-/// The class of combinations with new kinds after every other class is in use. It determines no
-/// kinds. No combination has class `OTHER_CLASS + 1`: inverted, it equals an empty cache's 0.
+/// Combinations with new kinds get this class once every other class is in use. It gives no kinds.
+/// No combination has class `OTHER_CLASS + 1`, because its inverse is 0, as in an empty cache.
 const OTHER_CLASS: u32 = CLASS - 1;
 /// The largest number of combinations in a class. Changes to further ones are not recorded.
 const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;

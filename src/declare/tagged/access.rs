@@ -63,7 +63,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns an access to a whole `ty` whose base type is the access type.
+    /// Returns an access to a whole `ty`: the base type is the access type.
     fn bare(&self, ty: DeclId) -> AccessInfo {
         let size = Size::Bytes(self.types.size_of(ty).unwrap_or(0));
         match self.types.kind(ty) {

@@ -11,7 +11,7 @@ const LONGEST: usize = 1 << 16;
 
 impl TaggedTypes {
     /// Returns the `tbaa.struct` node for copies of a type. The old format has no tag for a
-    /// whole struct. Returns `None` for a flexible array member or more than 65,536 entries.
+    /// whole struct. Returns `None` if the type has a flexible array or over 65,536 entries.
     ///
     /// # Errors
     ///
@@ -35,9 +35,8 @@ impl TaggedTypes {
     }
 
     /// Returns the offset, size and type of each scalar, array, union and bit-field unit in a type,
-    /// in order of their offsets. The type is `char` for unions, bit-fields and the bytes of
-    /// may-alias members. Returns `None` for a flexible array or more than [`LONGEST`] entries.
-    /// clang: `CodeGenTBAA::CollectFields`.
+    /// in order of their offsets. The type is `char` for unions, bit-fields and bytes of may-alias
+    /// members. Returns `None` as [`Self::copy`] does. clang: `CodeGenTBAA::CollectFields`.
     fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
         let types = &self.types;
         let char = types.char();

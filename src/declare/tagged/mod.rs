@@ -266,8 +266,8 @@ impl TaggedTypes {
         ty: DeclId,
         size: Size,
     ) -> Result<Access, DeclareError> {
-        // The oracle assumes that an access of unknown size ends inside its base type. This access
-        // may end after it, so it gets the largest known size.
+        // The oracle assumes that an access of unknown size ends inside its base type. Here the
+        // access may end after the base type, so the access gets the largest known size.
         let size = size.known().map_or(Size::MOST, Size::Bytes);
         if self.policy.format() == Format::New {
             return Ok(access.with_size(size));

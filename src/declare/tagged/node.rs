@@ -35,7 +35,7 @@ impl TaggedTypes {
         }
     }
 
-    /// Returns the type whose node is used for a type. clang: `CodeGenTBAA::getTypeInfo`.
+    /// Returns the type whose node is used for `ty`. clang: `CodeGenTBAA::getTypeInfo`.
     fn representative(&self, mut ty: DeclId) -> DeclId {
         let char = self.types.char();
         let rfc = self.policy == Policy::Rfc;
@@ -243,7 +243,7 @@ impl TaggedTypes {
         let size = self.types.size_of(ty).unwrap_or(0);
         Ok(match (self.policy.format(), char) {
             (Format::Old, _) => {
-                // The builder refuses fields that are roots, as clang's nodes without fields are.
+                // Without fields, a clang node is a root, and the builder refuses roots as fields.
                 let int = |value| Operand::Int(Int::i64(value));
                 let fields =
                     fields.iter().flat_map(|f| [Operand::Node(f.ty.node()), int(f.offset)]);

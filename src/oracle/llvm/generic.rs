@@ -2,8 +2,9 @@
 //!
 //! A tag's *walk* visits types from its base type on. The tag's *cursor* is its base type and
 //! offset. A tag is *regular* if its walk reaches the scalar that it accesses. On such a walk, each
-//! type was added before the preceding one. Of the two accessed types and the first type that is on
-//! both walks, the one that was added first is the least common ancestor of the accessed types.
+//! type was added before the preceding one. For two regular tags, consider the two accessed types
+//! and the first type that is on both walks: the one of these that was added first is the least
+//! common ancestor of the accessed types.
 
 use super::steps::least_common_type;
 use crate::extent::Size;

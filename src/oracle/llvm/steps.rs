@@ -37,7 +37,7 @@ pub(super) fn least_common_type(
 ) -> Result<Option<NodeId>, Crash> {
     let parent = |ty| Shape::of(graph, ty).parent(graph, ty);
     let height = |ty| {
-        // A chain of parents that is longer than the graph contains a cycle.
+        // A chain of parents with more types than the graph has nodes contains a cycle.
         let above = std::iter::successors(Some(ty), |&ty| parent(ty));
         let height = above.take(graph.node_count() + 1).count();
         if height > graph.node_count() { Err(Crash) } else { Ok(height) }

@@ -1,4 +1,4 @@
-//! The form in which the union rules use an access: types, offset and size.
+//! The form in which rules `union` and `union-strict` use an access: types, offset and size.
 
 use crate::access::Access;
 use crate::extent::{Size, leaves};

@@ -11,7 +11,7 @@ impl Link {
     pub(super) const START: Link = Link(u32::MAX);
 }
 
-/// All steps of a query, each with the step before it. Empty if paths are not requested.
+/// The steps of a query's paths, each with the step before it. Empty if paths are not requested.
 #[derive(Debug)]
 pub(super) struct PathArena {
     steps: Vec<(Link, TypeIndex, u32)>,

@@ -1,4 +1,4 @@
-//! The bytes of a size-aware access, as byte patterns relative to the start of its base type.
+//! The bytes of a size-aware access, as [`Pattern`]s relative to the start of its base type.
 //!
 //! If the base type of one access (the *outer*) contains that of the other (the *inner*), the bytes
 //! of the outer need not be cut at the end of its base type: no object inside extends further. The

@@ -69,7 +69,7 @@ type Sides<'d> = (Side<'d>, Side<'d>);
 /// A path p of the outer access, and its comparison with the inner access.
 type Seen = (Link, Witness);
 
-/// The definition of a union rule, for the types of one graph.
+/// The definition of `union` or `union-strict`, for the types of one graph.
 #[derive(Clone, Copy)]
 pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,

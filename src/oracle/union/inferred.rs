@@ -1,4 +1,4 @@
-//! The search for the old format, which has no sizes.
+//! The search for overlapping paths in the old format, which has no sizes.
 //!
 //! p is a path of one access (the *outer*) from its base type. q leads from the same base type to
 //! an object of the other access (the *inner*), and r is a path of the inner one from that object.
@@ -17,7 +17,7 @@ use crate::oracle::types::{Field, TypeIndex, Types};
 use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
 
-/// The types that contain an object of access `b`, computed when needed.
+/// The types that contain an object of `b` ([`Resolved::has_object`]), computed when needed.
 pub(super) struct Containing<'t> {
     types: &'t Types,
     b: Resolved,
@@ -107,7 +107,7 @@ struct Point {
 pub(super) struct Denoted {
     places: Box<[(TypeIndex, u64, Range<u32>)]>,
     ways: Box<[(u32, u32)]>,
-    /// The types inside those members of overlapping aggregates that some path does not take.
+    /// The types inside members that some path does not take, in aggregates that are not plain.
     beside: TypeSet,
 }
 
@@ -402,7 +402,7 @@ impl<'s> Search<'s> {
                 continue;
             }
             self.budget.spend()?;
-            // The largest offset in this type at which b can begin.
+            // The largest offset in `from.ty` at which b can begin.
             let start =
                 u128::from(field.offset) + self.farthest_object(field.ty)? + u128::from(b.offset);
             let ours = (&fields[number], from.rest.into());

@@ -202,8 +202,8 @@ impl Rule for Union {
         let cursor = clear::cursor(index, &access);
         let types = &index.types;
         let of_access = types.get(access.access);
-        // Every type under a root may be in an object of the root. If there are no arrays, a clear
-        // walk is the only path from an offset. If it misses the access type, the tag has no path.
+        // An object of a root may contain any type under it. Without arrays, a clear walk is the
+        // only path from a type and offset. If it misses the access type, the tag has no path.
         let of_root = of_access.format.is_none() && access.is_whole();
         let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
         let cursor = cursor.flatten().filter(|_| !rejected);
@@ -258,7 +258,7 @@ impl Rule for Union {
             })
         };
         let may = !(denotes(a) && denotes(b));
-        // If no steps are left, a search may not have run.
+        // If no steps are left, the search for a tag's paths may not have run.
         (!may || *left > 0).then_some(may)
     }
 

@@ -338,7 +338,7 @@ fn widest(strides: &[Stride]) -> Vec<Trial> {
 }
 
 /// Returns the smallest of these sets of elements to try: all elements of one stride, or the
-/// following elements of two strides.
+/// elements of two strides that the next paragraph names.
 ///
 /// Let two steps be `s = h * g` and `t = i * g`. Then `i` elements of `s` span as many bytes as `h`
 /// elements of `t`. So if a sum is in the window, there is one that uses fewer than `i` elements of

@@ -15,7 +15,7 @@ pub(super) struct Way {
     /// The arrays that the path crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// For rule `union-strict`, the first steps of a second path, which leaves this path.
+    /// For rule `union-strict`: a second path, up to the object at which it leaves this path.
     pub(super) left: Link,
 }
 

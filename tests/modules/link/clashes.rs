@@ -82,7 +82,7 @@ fn pairs_are_linked_as_written_down() {
     });
 }
 
-/// A clash names, for each body, the first module by name that has the body.
+/// For each body, a clash names the alphabetically first module that has the body.
 #[test]
 fn a_body_is_the_first_modules() {
     let with = |member| {
@@ -180,7 +180,7 @@ fn through_nothing_and_through_anything() {
     }
 }
 
-/// Linking one module keeps its numbers of tags, types and `!tbaa.struct` nodes.
+/// Linking one module does not change how many tags, types and `!tbaa.struct` nodes it has.
 #[test]
 fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}

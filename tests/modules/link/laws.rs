@@ -12,7 +12,7 @@ use tbaa_tests::engines::copy_node;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, cases, setting};
 
-/// Returns a module with some tags of each graph, and often two more types under an unnamed root.
+/// Returns a module with some tags of each of `sources`, and often two types under an unnamed root.
 fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     let mut graph = Graph::new();
     for source in sources {
@@ -147,7 +147,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
                             let clear = after.is_clear(x) && after.is_clear(y);
                             assert!(!clear || !clash, "seed {seed}");
                         }
-                        // If a root has types of both formats, the union rules may say `MayAlias`.
+                        // Rules other than `llvm` may say `MayAlias` if a root has both formats.
                         let merged = after.merged().may_alias(x, y);
                         assert!(is == was || clash || rules != AliasRule::Llvm && merged);
                         counts[0] += usize::from(!was && !is);

@@ -80,14 +80,14 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
 }
 
-/// A pair is reported only if shared bytes are why the union rules answer `MayAlias`.
+/// A pair is reported only if shared bytes are why rules other than `llvm` answer `MayAlias`.
 #[test]
 fn doubt_is_not_told() {
     // All of `Outer` may be accessed as its parent type.
     let members = [(0, 0, 4), (1, 0, 4)];
     assert_eq!(told(Format::New, &members, &[(3, 3, 0, 8), (5, 1, 0, 4)]), 0);
 
-    // Another lint reports tags of both formats.
+    // If tags have two formats, another lint reports that.
     let sized =
         "!1 = !{!0, i64 4, !\"int\"}\n!3 = !{!1, !1, i64 0, i64 4}\n!6 = !{!\"int\", !0, i64 0}\n";
     let mixed = in_text("@f", &format!("{sized}!4 = !{{!\"U\", !6, i64 0, !2, i64 0}}\n"));
@@ -95,7 +95,7 @@ fn doubt_is_not_told() {
     assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
 }
 
-/// Returns the findings in functions that store with `!3` and with `!5`, the tag of `!4`'s `float`.
+/// Returns the findings in functions that store with tag `!3`, and with `!5` (the `float` in `!4`).
 fn in_text(functions: &str, types: &str) -> Findings {
     let function = |name| {
         format!(

@@ -252,9 +252,9 @@ fn walks_to_newer_types() {
         }
     }
     let oracle = Oracle::new(&graph, AliasRule::Llvm);
-    // D.b.z.a.int and the A in B's Z alias. Z's int and the int of B's Z alias, too.
+    // The int in `D` at 108 and the `A` in `B` at 100 alias. So do `Z`'s int at 0 and `B`'s at 100.
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
-    // The int at the start of B and the A in B's Z do not alias.
+    // The int in `B` at 0 and the `A` in `B` at 100 do not alias.
     assert!(!oracle.may_alias(tags[3], tags[4]), "{}", oracle.explain(tags[3], tags[4]));
     Compared::default().every_engine("newer types", &graph, &tags);
 }
@@ -337,7 +337,7 @@ fn a_union_of_very_many_members() {
     }
 }
 
-/// The union rules reject tags of a size-aware struct with a root or old-format type as a member.
+/// [`UNION_RULES`] reject tags of a size-aware struct with a root or old-format type as a member.
 #[test]
 fn a_struct_with_a_member_of_the_other_format() {
     for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {

@@ -30,7 +30,7 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// Two tags below `char` have a most generic tag, which is immutable only if both tags are.
+/// Two tags of types below `char` have a most generic tag, immutable only if both tags are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -73,7 +73,7 @@ fn most_generic_tags() {
             assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
             assert_eq!(generic(of_int, wide), Some(Tag { size, ..first }));
             // The only common ancestor of `int` and `other` is the root, which has no well-formed
-            // tag. A tag of `char` does not alias the `other` in `M`.
+            // tag. A tag of `char` does not alias the member of type `other` in `M`.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
             assert_eq!(generic(of_int, in_mixed), None, "{rules}");
         }
@@ -89,7 +89,7 @@ fn a_whole_access_of_no_bytes_covers() {
         // Types without a size, and a scalar that has one of them as its parent.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
-        // A type whose contents are up to `3 * far` bytes away, which may exceed 2^64.
+        // A type whose contents are up to `3 * far` bytes from its start, which may exceed 2^64.
         let mut beside = char;
         for level in 0..3 {
             beside = u.aggregate(&format!("far {level}"), char, 0, &[(beside, far, 1)]);
@@ -119,7 +119,7 @@ fn a_whole_access_of_no_bytes_covers() {
     }
 }
 
-/// Bug 21725 in the RFC's last section: the two accesses depend on each other in both orders.
+/// LLVM bug 21725: the two accesses depend on each other in both orders.
 #[test]
 fn a_read_of_one_member_and_a_write_of_another() {
     let (mut u, root, [int]) = Universe::of_scalars(true, 4, ["int"]);
@@ -161,7 +161,7 @@ fn widened_accesses_reach_the_next_field() {
         };
         fits(z, if sized { 8 } else { 1 });
         fits(last, if sized { 12 } else { 5 });
-        // The width of an instruction, whose tag says 8 of an array's 16 bytes.
+        // Instructions of 8 and 16 bytes, whose tag says 8 of an array's 16 bytes.
         if sized {
             let four = u.aggregate("four", root, 20, &[(int, 0, 16), (int, 16, 4)]);
             let [most, end] = [(0, 8), (16, 4)].map(|(at, size)| u.tag(four, int, at, size));
@@ -179,7 +179,7 @@ fn widened_accesses_reach_the_next_field() {
     }
 }
 
-/// In the old format, a union's member that LLVM does not reach has the room of the union.
+/// In the old format, a union's member reaches to the end of the union, here 8 bytes.
 #[test]
 fn an_instruction_leaves_a_union() {
     let (mut u, root, [int, double]) = Universe::of_scalars(false, 4, ["int", "double"]);
@@ -210,8 +210,8 @@ fn a_class_without_data() {
     }
 }
 
-/// The struct of `docs/rfc.md`, "Where a size is more than the type has": 8 bytes may begin at the
-/// last element and extend past the array. But an instruction of 8 bytes accesses two elements.
+/// The struct of `docs/rfc.md`, "Where a size is more than the type has": an access with size 8 may
+/// begin at the last element and leave the array. But an 8-byte instruction accesses two elements.
 #[test]
 fn bytes_from_the_last_element_reach_what_is_behind_the_array() {
     for sized in [true, false] {

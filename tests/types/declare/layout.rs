@@ -42,7 +42,7 @@ fn explicit_layouts_are_kept() {
     assert_eq!(bits, Some(BitRange { first: 5, width: 9 }));
 }
 
-/// In the LLVM type of a generated struct, members other than bit-fields have declared offsets.
+/// In the LLVM type of a generated struct, all members but bit-fields have the declared offsets.
 #[test]
 fn llvm_types_have_the_declared_layout() {
     let mut structs = 0;

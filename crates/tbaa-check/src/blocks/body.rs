@@ -50,7 +50,7 @@ pub struct Body<'t> {
     pub pointers: Pointers<'t>,
     /// The events of each block.
     pub events: Vec<Vec<Event>>,
-    /// For each block, the indices of its events after which execution may not continue.
+    /// For each block, the indices of its events after which execution might not continue.
     ends: Vec<Vec<usize>>,
     /// For each loop, the last block that every iteration runs: the nearest common dominator of the
     /// blocks that branch to the header or out of the loop.
@@ -262,8 +262,8 @@ impl<'t> Body<'t> {
         flow.innermost_index(block).is_some_and(|at| flow.dominates(block, self.turns[at]))
     }
 
-    /// Returns the events of a loop after which execution may not continue. If `at` is given, these
-    /// are only events that may run before it in one iteration. LLVM: `ICFLoopSafetyInfo`.
+    /// Returns the events of a loop after which execution might not continue. If `at` is given,
+    /// these are only events that may run before `at` in one iteration. LLVM: `ICFLoopSafetyInfo`.
     pub(super) fn ways_out(&self, flow: &Flow, around: &Loop, at: Option<Point>) -> Vec<Event> {
         let Some(at) = at else {
             let blocks = flow.blocks_of(around).iter();
@@ -287,7 +287,7 @@ impl<'t> Body<'t> {
         found
     }
 
-    /// Returns those of the first `end` events of a block after which execution may not continue.
+    /// Returns those of the first `end` events of a block after which execution might not continue.
     pub(super) fn ends_in(&self, block: usize, end: usize) -> impl Iterator<Item = Event> {
         let ends = self.ends[block].iter().take_while(move |&&at| at < end);
         ends.map(move |&at| self.events[block][at])

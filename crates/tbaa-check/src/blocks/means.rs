@@ -37,7 +37,7 @@ impl Body<'_> {
 }
 
 impl Judge<'_> {
-    /// Returns whether an access is to a C++ object's vtable pointer, or through a loaded one.
+    /// Returns whether an access is to a C++ object's vtable pointer, or through such a pointer.
     pub fn is_of_vtable(&self, body: &Body<'_>, load: Event) -> bool {
         let graph = self.module.graph();
         let is_vtable = |index: usize| {

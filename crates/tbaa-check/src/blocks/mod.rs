@@ -4,12 +4,12 @@
 //! loop-invariant if the loop does not change the pointer, and the load runs in every iteration or
 //! its bytes are known to be dereferenceable. LLVM must keep such a load if a store or call on a
 //! path in between may change the value. In a loop, LLVM must also keep a load after a call that
-//! may not return, unless the loaded bytes are known to be dereferenceable. A call that
+//! might not return, unless the loaded bytes are known to be dereferenceable. A call that
 //! [`Body::is_reader`] accepts is treated as a load.
 //!
 //! What makes LLVM keep a load is a [`Blocker`], and its [`Cause`] says whether a tag could help.
-//! [`Judge`] finds blockers by control flow, pointers, attributes of calls, and tags by rule
-//! `llvm`, as LLVM does. LLVM's alias analysis does not read `!tbaa.struct`; nor does `Judge`.
+//! [`Judge`] finds blockers by control flow, pointers, attributes of calls, and tags by
+//! [`AliasRule::Llvm`], as LLVM does. Like LLVM's alias analysis, `Judge` ignores `!tbaa.struct`.
 //!
 //! LLVM: `GVNPass`, `LoopInvariantCodeMotion`, `MemoryDependenceResults`.
 
@@ -85,19 +85,19 @@ pub struct Vectorise {
 /// The reason why an event blocks an optimisation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Cause {
-    /// The blocking access has no tag; for [`Wanted::Vectorise`], one of the two accesses.
+    /// The blocking access ([`Blocker::event`]) has no tag.
     NoTag,
-    /// The blocked access has no tag; for [`Wanted::Vectorise`], one of the two accesses.
+    /// The blocked access ([`Blocker::load`]) has no tag.
     LoadNoTag,
     /// The load or store is tagged `char`, as clang tags union members, and accesses a wider type.
     FlattenedUnion,
     /// One access type, such as `char`, is an ancestor of the other access type.
     Covers,
-    /// Rule union answers NoAlias, and rule llvm MayAlias.
+    /// [`AliasRule::Union`] answers NoAlias, and [`AliasRule::Llvm`] answers MayAlias.
     RuleLlvm,
     /// By their types, the load and the store may access the same object.
     SameType,
-    /// The addresses show that the store writes loaded bytes.
+    /// The addresses show that the store writes bytes that the load reads.
     SamePlace,
     /// The store writes to exactly the loaded address, but does not block. LLVM holds the value in
     /// a register through the loop if nothing else prevents this.
@@ -109,7 +109,7 @@ pub enum Cause {
     Call,
     /// A call that may write `errno`.
     Errno,
-    /// A call that may not return, or may unwind, so that the instructions after it may not run.
+    /// A call that might not return, or might unwind: the instructions after it might not run.
     /// LLVM treats a volatile store the same way.
     NoReturn {
         /// True if the event would block even if execution always continued after it.
@@ -369,8 +369,8 @@ impl<'a> Judge<'a> {
         base == pointers.based_on(b.0) && !is_apart()
     }
 
-    /// Returns the first pair of accesses, one from each group, that may overlap and that tags
-    /// could separate. At least one of them is a store.
+    /// Returns the first pair of accesses, one of `a` and one of `b`, that may overlap and that
+    /// tags could separate. At least one access of the pair is a store.
     pub fn pair(&self, body: &Body<'a>, a: &[usize], b: &[usize]) -> Option<Blocker> {
         let both = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
         both.into_iter().find_map(|(a, b)| {
@@ -382,7 +382,7 @@ impl<'a> Judge<'a> {
     }
 
     fn round(&self, (body, flow): In<'_, 'a>, found: &mut BTreeMap<usize, Blocked>) {
-        // Events with equal keys get equal numbers; an event without a key gets none.
+        // Events with equal `Body::key` get equal numbers; an event without a key gets none.
         let mut numbers: HashMap<Key<'a>, usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
@@ -434,7 +434,7 @@ impl<'a> Judge<'a> {
         found.extend(added);
     }
 
-    /// Adds `ends`, the events after which execution may not continue, to `blockers`.
+    /// Adds `ends`, the events after which execution might not continue, to `blockers`.
     fn add_ends(&self, body: &Body<'a>, load: Event, ends: &[Event], blockers: &mut Vec<Blocker>) {
         if ends.is_empty() {
             return;
@@ -526,7 +526,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the blockers among events: those that may change what is loaded, or read or change
-    /// what is stored. With `in_loop`, an access with the key of `load` is [`Cause::Register`].
+    /// what is stored. With `in_loop`, an access with the key of `load` gets [`Cause::Register`].
     fn blockers(
         &self,
         body: &Body<'a>,
@@ -687,7 +687,7 @@ fn is_equal(body: &Body<'_>, a: Event, b: Event) -> bool {
     a.is_some() && a == b
 }
 
-/// Returns whether a pointer of `load` points into a local variable that one of `events` renews.
+/// Returns whether an event renews (`Body::renews`) a local variable into which `load` points.
 fn is_renewed(body: &Body<'_>, events: &[Event], load: Event) -> bool {
     let bases = body.operands(load).into_iter().map(|operand| body.pointers.address(operand).base);
     let mut bases = bases.filter(|&base| body.is_local_variable(base));

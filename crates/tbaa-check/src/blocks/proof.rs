@@ -178,8 +178,8 @@ fn of_all(load: usize, function: &Judged<'_>) -> Trial {
     Trial { load, groups: all.collect() }
 }
 
-/// Adds the function's other loads from the same addresses. LLVM ignores the scopes of two loads
-/// through one pointer if their scopes differ.
+/// Adds the function's other loads from the addresses of `loads`. LLVM ignores the scopes of two
+/// loads through one pointer if their scopes differ.
 /// LLVM: `MemoryDependenceResults::getNonLocalPointerDepFromBB`.
 fn with_equal(body: &Body<'_>, mut loads: BTreeSet<Event>) -> BTreeSet<Event> {
     let place = |event: Event| Some(body.pointers.address(body.pointer(event.access()?)?));

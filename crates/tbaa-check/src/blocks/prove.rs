@@ -247,7 +247,7 @@ impl<'a> Prover<'a> {
         depth(&self.before).is_some_and(|it| Some(it) >= depth(&self.written))
     }
 
-    /// Asks LLVM what happens to each trial's load. A run has at most one trial of each function.
+    /// Asks LLVM about each trial's load. A run of `opt` has at most one trial of each function.
     pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, AskError> {
         let mut outcomes = vec![Outcome::Kept; trials.len()];
         let mut left: Vec<usize> = (0..trials.len()).collect();

@@ -89,8 +89,8 @@ impl Linked {
         Ok(Linked { summary, graph, ids, maps, clashes })
     }
 
-    /// Returns the merged graph. By rule `llvm`, an oracle of this graph alone answers like LLVM
-    /// after LLVM's own link; [`Linked::oracle`] also allows for clashes.
+    /// Returns the merged graph. By [`AliasRule::Llvm`], an oracle of this graph alone answers
+    /// like LLVM after LLVM's own link; [`Linked::oracle`] also allows for clashes.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -100,8 +100,8 @@ impl Linked {
         &self.summary
     }
 
-    /// Returns a module's node in the merged graph; `None` if it was left out, or there is no such
-    /// module or node. `module` is its index among the linked modules, from 0.
+    /// Returns a module's node in the merged graph; `None` if linking left the node out, or there
+    /// is no such module or node. `module` is the module's index among the linked modules, from 0.
     pub fn node(&self, module: usize, node: NodeId) -> Option<NodeId> {
         self.node_at(self.maps.get(module)?.place(node)?)
     }

@@ -64,8 +64,8 @@ impl Facts {
 /// Distinct nodes and unnamed roots belong to their module: they equal no node of another module.
 /// The name identifies a module, so different modules must have different names.
 ///
-/// A node that reaches a cycle of several nodes, or a value of its module, means nothing elsewhere
-/// and is left out. A tag that is left out may alias everything.
+/// A node that reaches a cycle of several nodes, or a value (such as a function), means nothing in
+/// another module and is left out. A tag that is left out may alias everything.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "super::portable::Portable"))]

@@ -34,7 +34,7 @@ pub(super) struct Place {
     pub(super) base: usize,
     pub(super) offset: i64,
     bytes: Option<u64>,
-    /// The pointer of the access. In a callee: the argument that the pointer is based on.
+    /// The access's pointer. For an access in a callee: the argument that its pointer is based on.
     pub(super) pointer: Value,
     /// The stack slot that contains the place, if known. Different slots do not overlap.
     pub(super) slot: Option<Value>,

@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// For one scalar type: the first access of the name's kind, and the first that is not allowed.
+/// For one scalar type: its first access of the name's kind, and the first that `takes` rejects.
 #[derive(Default)]
 struct Accesses<'a> {
     seen: HashSet<Type>,

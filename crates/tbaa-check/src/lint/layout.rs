@@ -10,9 +10,9 @@ use tbaa_types::demangle::demangled;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
 /// Looks up each aggregate among the named struct types, and its fields in the struct's layout.
-/// Reports the first impossible offset in each aggregate. It is inside a pointer, `float` or
-/// `double`, or not before the struct's end. An integer may hold bit-fields, an array of bytes may
-/// hold a union, and a `char` field fits anywhere.
+/// Reports the first impossible offset in each aggregate. An impossible offset is inside a pointer,
+/// `float` or `double`, or not before the struct's end. An integer may hold bit-fields, an array of
+/// bytes may hold a union, and a `char` field fits anywhere.
 pub(super) fn lint(subject: &Subject, report: &mut Report) {
     let wanted = report.wants(Lint::LayoutMismatch);
     let Some(module) = subject.module.filter(|_| wanted) else { return };

@@ -14,8 +14,8 @@ pub(super) fn lint(subject: &Subject, report: &mut Report) {
 }
 
 /// Reports types that are attached to instructions as if they were tags.
-/// The reader has replaced these types by tags, as LLVM's reader does. So this function looks up
-/// the attached node in the text.
+/// `tbaa_ir::read` has replaced these types by tags, as LLVM's reader does. So this function looks
+/// up the attached node in the text.
 fn types_as_tags(subject: &Subject, report: &mut Report) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
@@ -25,7 +25,7 @@ fn types_as_tags(subject: &Subject, report: &mut Report) {
         let tagged = instruction.tag.zip(module.tag_span(instruction));
         let Some((tag, span)) = tagged else { continue };
         let attached = &module.text()[span.clone()];
-        // Look up the number in the text: a real tag may equal the tag that the reader made.
+        // Look up the number in the text: a real tag may equal the tag that `tbaa_ir` made.
         let numbered = numbered(module, attached);
         let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
         let len = graph.operand_count(node);
@@ -132,7 +132,7 @@ fn twins(subject: &Subject, report: &mut Report) {
         if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
             && let Some(root) = graph.root_of(ty)
             && let Some(name) = node.name().filter(|name| !name.is_empty() && !local(name))
-            // Types that the reader made have no position in the text.
+            // Types that `tbaa_ir` made have no position in the text.
             && subject.module.is_none_or(|module| module.offset_of(ty.node()).is_some())
         {
             named.entry((root, node.format(), name)).or_default().push(ty);
@@ -179,7 +179,7 @@ fn twin(subject: &Subject, report: &mut Report, first: TypeId, other: TypeId) {
     found.explain("LLVM answers NoAlias between an access to one and an access to the other", help);
 }
 
-/// Compares the kinds, sizes and fields of two types, but parents and field types by name and kind.
+/// Compares two types by kind, size and fields; parents and field types by name and kind only.
 fn same_but_for_spelling(subject: &Subject, a: TypeId, b: TypeId) -> bool {
     let graph = subject.graph;
     let (a, b) = (graph.ty(a), graph.ty(b));
@@ -206,7 +206,7 @@ pub(super) fn unused(subject: &Subject, report: &mut Report) {
     let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));
-    // Nodes that the reader made have no position in the text.
+    // Nodes that `tbaa_ir` made have no position in the text.
     for node in nodes.into_iter().filter(|&node| module.offset_of(node).is_some()) {
         let form = Form::of(graph, node);
         let ty = match form {

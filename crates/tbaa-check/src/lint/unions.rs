@@ -1,4 +1,4 @@
-//! Finds pairs of tags that share bytes by rule `union`, although LLVM answers NoAlias.
+//! Finds pairs of tags that share bytes by `AliasRule::Union`, although LLVM answers NoAlias.
 
 use super::{Lint, Report, Subject, width};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
@@ -130,8 +130,8 @@ fn candidates(graph: &Graph) -> Vec<bool> {
     graph.tags().map(is_candidate).collect()
 }
 
-/// Returns whether two accesses certainly share bytes. Rule `union` answers `MayAlias` in doubt,
-/// and for bit-fields, which clang declares as wide as their type and never tags.
+/// Returns whether two accesses certainly share bytes. `AliasRule::Union` answers `MayAlias` in
+/// doubt, and for bit-fields, which clang declares as wide as their type and never tags.
 fn is_certain(why: &Explanation) -> bool {
     let (Clause::Overlap, Some(comparison)) = (why.clause, &why.comparison) else { return false };
     let (a, b) = (&comparison.a, &comparison.b);

@@ -7,8 +7,8 @@ use tbaa::{Format, Size, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_types::TypeKind;
 
-/// Returns the number of bytes that a load, store or atomic access of a scalar accesses. Returns `None` for other
-/// types: a pass may have merged several accesses into one of a vector or aggregate.
+/// Returns the number of bytes that a load, store or atomic access of a scalar accesses; `None` for
+/// other types: a pass may have merged several accesses into one of a vector or aggregate.
 pub(super) fn of_access(subject: &Subject, instruction: &Instruction) -> Option<u64> {
     use Opcode::{AtomicRmw, CmpXchg, Load, Store};
     if !matches!(instruction.opcode, Load | Store | AtomicRmw | CmpXchg) {

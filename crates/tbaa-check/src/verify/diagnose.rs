@@ -11,7 +11,7 @@ use tbaa::{AliasRule, CopyId, Format, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Unreadable, WhyUnreadable};
 use tbaa_lex::source::shortened;
 
-/// The rule for checking tags, and the limits on stored findings.
+/// The [`AliasRule`] by which tags are checked, and the limits on stored findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     rule: AliasRule,
@@ -34,10 +34,10 @@ impl Options {
 
 /// Reports what is ill formed in a module, in text order, within the limits of `options`.
 ///
-/// Under each [`AliasRule`], reports what LLVM cannot read in metadata nodes. Rule `llvm` reports
-/// all TBAA metadata that LLVM 22's verifier rejects, and violations of the rules of `tbaa.struct`.
-/// It reports the first rule that a tag breaks, and at most 16 faults of a node. The union rules
-/// report tags whose path leads to no field: these rules always answer `MayAlias` for such tags.
+/// Under each [`AliasRule`], reports what LLVM cannot read in metadata nodes. `Llvm` also reports
+/// all TBAA metadata that LLVM 22's verifier rejects, and faults of `tbaa.struct` nodes: the first
+/// [`Rule`] that a tag breaks, and at most 16 faults of a node. `Union` and `UnionStrict` report
+/// tags whose path leads to no field: these alias rules always answer `MayAlias` for such tags.
 ///
 /// ```
 /// use tbaa::AliasRule;
@@ -174,7 +174,7 @@ fn instructions(subject: &Subject, found: &mut Findings) {
     }
 }
 
-/// Reports an empty list `!llvm.errno.tbaa`. LLVM joins several lists.
+/// Reports an empty list `!llvm.errno.tbaa`. LLVM joins several such lists into one.
 fn errno(subject: &Subject, found: &mut Findings) {
     let module = subject.module.filter(|module| module.errno_tags().is_empty());
     let Some(span) = module.and_then(Module::empty_errno) else { return };

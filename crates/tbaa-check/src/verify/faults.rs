@@ -67,7 +67,7 @@ pub(super) fn of_type(graph: &Graph, node: NodeId, format: Format) -> Vec<Fault>
 }
 
 /// Finds the faults of a `tbaa.struct` node: a wrong operand count, faults of single entries in
-/// order of the operands, then overlaps in order of the offsets. A tag need only be a node.
+/// order of the operands, then overlaps in order of the offsets. Any node passes as a tag.
 ///
 /// LLVM 22's verifier does not check these nodes (llvm pull request 86709 did, and was reverted
 /// because clang's own bit-fields broke it), and its passes read the operands as they are.

@@ -1,8 +1,8 @@
 //! Reports metadata that LLVM's verifier rejects, and other ill-formed metadata.
 //!
 //! [`verify`] checks a whole module and reports everything that is ill formed, with positions in
-//! the text. [`Verifier::check`] finds the first rule that a tag breaks, if any, as a new
-//! `TBAAVerifier` of LLVM 22 does. Rule `llvm` answers `MayAlias` for every rejected tag.
+//! the text. [`Verifier::check`] finds the first rule that a tag breaks, if any, as a newly made
+//! `TBAAVerifier` of LLVM 22 does. `AliasRule::Llvm` answers `MayAlias` for every rejected tag.
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
 mod diagnose;

@@ -257,7 +257,7 @@ fn not_scalar(subject: &Subject, name: &str, access: Option<NodeId>) -> Words {
         return Words { message: message("nothing"), ..Words::at(TAG_ACCESS, "") };
     };
     let (at, why) = first_not_scalar(subject, access);
-    // If the text attaches type !N as a tag, the reader makes a tag that accesses all of !N. That
+    // If the text attaches type !N as a tag, `tbaa_ir` makes a tag that accesses all of !N. That
     // tag is also called !N in messages.
     let attached = subject.module.is_some() && name == subject.name(access);
     Words {

@@ -152,7 +152,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result {
     Ok(())
 }
 
-/// Returns a graph's metadata. A comment after each named tag has the names.
+/// Returns a graph's metadata. A comment after each named tag lists the tag's names.
 fn text_named(graph: &Graph, numbering: &Numbering, named: &[(String, TagId)]) -> String {
     let mut names: HashMap<TagId, Vec<&str>> = HashMap::new();
     for (name, tag) in named {

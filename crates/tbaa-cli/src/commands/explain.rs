@@ -91,7 +91,7 @@ struct Answer {
 }
 
 impl Explain {
-    /// Reads the input and finds all pairs of accesses with the two names. Warns of rejected tags.
+    /// Finds all pairs of accesses with the two names in the input. Warns of tags LLVM rejects.
     fn read(&self) -> Result<(Input, AliasRule, Vec<[Found; 2]>)> {
         let origin = self.flags.of(&self.input);
         let mut input = Input::open(origin)?;

@@ -69,7 +69,7 @@ impl Tagging {
         self.union.iter().fold(options, |it, names| it.union(names.split(',')))
     }
 
-    /// Computes tags from the spec's declared types, and lowers them by [`rules_of_spec`].
+    /// Computes tags from the spec's declared types, and lowers them by [`rules_of_spec`]'s rule.
     fn declared(&self, spec: &Path, input: &Input, module: &Module<'_>) -> Result<Tags> {
         let (file, text) = read_file(spec)?;
         let built = load_spec(&file, &text)?;
@@ -94,7 +94,7 @@ impl Tagging {
         let oracle = Oracle::new(&tags.graph, rules_of_spec(built.spec(), None));
         let mut lowering = Lowering::new(tbaa_lower::Options::new());
         lowering.lower(&oracle, tags.tags.iter().map(|tag| tag.tag)).context(file)?;
-        // The copy of the graph has ids of its own.
+        // The copied graph has other ids: find each tag by the index of its node.
         let graph = lowering.graph().clone();
         tags.tags.retain_mut(|it| {
             let node = lowering.tag(it.tag).map(|tag| lowering.graph().tag_node(tag).index());

@@ -175,7 +175,7 @@ fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// For each variable that is scalar and not local: its type in the first file, and that file.
+/// For each scalar variable that is not local: its type in the first file with it, and that file.
 #[derive(Default)]
 pub(super) struct Globals(HashMap<Vec<u8>, (String, String)>);
 

@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::printable::printable;
 use crate::walk::{Next, WalkStep, brackets, elements, follow, type_name, walk};
 
-/// The number of elements drawn of a long array. A lane repeats a span at most `COPIES` times.
+/// The number of elements drawn of a long array. A [`Lane`] repeats a span at most `COPIES` times.
 const ELEMENTS: u64 = 3;
 const COPIES: usize = 12;
 /// The approximate number of innermost nesting levels that are drawn. The outermost is drawn, too.
@@ -108,7 +108,7 @@ fn draw(input: (&Input, &Names<'_>), ways: &[&Way<'_>]) -> Drawing {
 
 /// Returns the fields of an aggregate, each with its end; `None` is the end of the aggregate. In
 /// the old format, a field ends at the next offset. But if two fields share an offset and `reach`
-/// is set, all fields extend to the end of the aggregate, as in the union rules.
+/// is set, all fields extend to the aggregate's end, as by the rules `union` and `union-strict`.
 fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
@@ -137,7 +137,7 @@ struct LaneBuilder<'a> {
     names: &'a Names<'a>,
     graph: &'a Graph,
     drawing: Drawing,
-    /// True if fields extend as far as the union rules assume.
+    /// True if fields extend as far as the rules `union` and `union-strict` assume.
     reach: bool,
     /// The types whose fields are drawn already, with the objects they were drawn for.
     drawn: Vec<(TypeId, Ends)>,

@@ -38,8 +38,8 @@ fn count(rows: &[Vec<bool>]) -> usize {
     rows.iter().flatten().filter(|&&may| !may).count()
 }
 
-/// Asserts that LLVM answers as expected for lowered tags, and exactly as the rule with alias
-/// scopes. Returns two numbers of ordered pairs: those that are `NoAlias` by the rule, and those
+/// Asserts that LLVM answers as expected for lowered tags and, for alias scopes, exactly as the
+/// rule. Returns two numbers of ordered pairs: those that are `NoAlias` by the rule, and those
 /// that are `NoAlias` with lowered tags alone.
 fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");

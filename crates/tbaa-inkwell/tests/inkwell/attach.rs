@@ -373,7 +373,7 @@ fn base_reloads_vanish() {
 
 /// A *class* is a set of accesses that may alias the same accesses. With the form `Classes`, each
 /// access has the scope of its class, and no `!noalias`. `!tbaa.relations` has one operand for each
-/// class; LLVM without the plugin ignores these operands.
+/// class. Only the pass plugin that `tbaa_inkwell::run_passes` adds to LLVM reads these operands.
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();
@@ -382,7 +382,7 @@ fn classes_are_in_the_module() {
     assert_eq!(rows.len(), 3, "{}", code.text());
     assert!(code.text().contains(r#"= !{!"tbaa:L:0:2", !"#), "{}", code.text());
     assert!(!code.text().contains("!noalias"));
-    // Remove the tags: now only the plugin can separate the accesses.
+    // Remove the tags: now only the pass plugin can separate the accesses.
     for function in code.module.get_functions() {
         for block in function.get_basic_block_iter() {
             for instruction in block.get_instructions() {

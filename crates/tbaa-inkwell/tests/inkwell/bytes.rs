@@ -19,7 +19,7 @@ use tbaa_lower::emit::{Jit, JitOptions, MisuseError, TagForm, TaggedPlace};
 use crate::support::{Code, places};
 use crate::wrong::{force, helper, load_store_load, wide_store};
 
-/// The forms of metadata that need no plugin, except clang's own tags.
+/// The forms of metadata that LLVM reads without the crate `tbaa_plugin`, except clang's tags.
 pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
 /// The value of eight bytes after a `memset` to 1.
 const FILLED: u64 = 0x0101_0101_0101_0101;
@@ -126,7 +126,7 @@ fn a_size_that_varies_covers_no_less_than_a_known_one() {
     assert_eq!(right, [FILLED; 2]);
 }
 
-/// A fill may be larger than its place only at `[*]`, `*long` or a record, and by whole elements.
+/// Only at `S.a[*]`, `*long` or a record may a fill be larger: a multiple of the place's size.
 #[test]
 fn runs() {
     let mut jit = jit(TagForm::Lowered);

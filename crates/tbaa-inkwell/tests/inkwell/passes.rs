@@ -1,4 +1,4 @@
-//! LLVM's passes use the alias table in a module's `!tbaa.relations`.
+//! With `tbaa_inkwell::run_passes`, LLVM's passes use a module's alias table, `!tbaa.relations`.
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;

@@ -171,7 +171,7 @@ impl<'ctx> Code<'ctx> {
         passes.unwrap();
     }
 
-    /// Optimises the module with `-O2` and the plugin's alias analysis.
+    /// Optimises the module with `-O2` and the alias analysis of `tbaa_inkwell::run_passes`.
     pub fn optimise_asked(&self) {
         tbaa_inkwell::run_passes(&self.module, "default<O2>", &machine()).unwrap();
     }
@@ -181,7 +181,7 @@ impl<'ctx> Code<'ctx> {
         self.run_with(memory, &[])
     }
 
-    /// Does the same as [`Code::run`], for code that may call functions of this program by name.
+    /// Does the same as [`Code::run`], for code that may call the test's functions in `helpers`.
     pub fn run_with(&self, memory: &mut [u64], helpers: &[(&str, *const ())]) -> u64 {
         let engine = self.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
         for (name, address) in helpers {

@@ -108,7 +108,7 @@ impl ClangAccesses {
         self.lines.iter().map(|line| (line.record, line.c.as_str()))
     }
 
-    /// Removes the accesses to a record, for example if C code at the file's end cannot name it.
+    /// Removes the accesses to a record, for example if later C code cannot name the record.
     pub fn leave_out(&mut self, record: DeclId) {
         self.lines.retain(|line| line.record != record);
     }
@@ -133,7 +133,7 @@ impl ClangAccesses {
     ) -> Result<Vec<ClangDifference>, DeclareError> {
         let mut tags: HashMap<usize, Option<TagId>> = HashMap::default();
         for (function, tag) in accesses {
-            // The last access is to the member; earlier ones load pointers that lead to it.
+            // A function's last access is to the member; earlier ones load pointers to it.
             if let Some(number) = number(function.as_ref()) {
                 tags.insert(number, tag);
             }

@@ -152,8 +152,8 @@ impl<'t> ClangRecords<'t> {
     }
 
     /// Returns the names of member types that are neither in the dump nor among `types`. In the
-    /// dump of [`probes`](Self::probes) they are enums that only a typedef names. Declare them
-    /// first.
+    /// second dump, made with [`probes`](Self::probes), they are enums that only a typedef names.
+    /// Declare them first.
     pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names = members.filter_map(|member| {

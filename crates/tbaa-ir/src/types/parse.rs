@@ -52,7 +52,7 @@ enum Frame {
 enum Next {
     /// Parse the start of a type.
     Type,
-    /// Continue after a type. The second field is the offset where the type begins.
+    /// Continue after a type. The second field is the offset for errors about the type.
     Have(Type, usize),
 }
 

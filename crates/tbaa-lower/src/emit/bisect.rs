@@ -28,13 +28,13 @@ use tbaa::parts::fnv;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bisect {
     how: How,
-    /// The number of the attachment that was last requested of this value, or 0.
+    /// The number of the attachment that was last requested of this `Bisect`, or 0.
     last: u64,
-    /// True if attachments requested of this value are counted in `ASKED`.
+    /// True if attachments requested of this `Bisect` are counted in `ASKED`.
     shared: bool,
 }
 
-/// The number of attachments that were requested of all values with `shared` set.
+/// The number of attachments that were requested of all `Bisect` values with `shared` set.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, PartialEq, Eq, Debug)]

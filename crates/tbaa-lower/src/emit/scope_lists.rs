@@ -1,5 +1,5 @@
 //! Emits lists of alias scopes, and lists of rows, each list once. A row is a string: the number of
-//! an access class, and the lower numbers of the classes that it may alias.
+//! a class (see [`crate::AccessClasses`]), and the lower numbers of the classes that it may alias.
 
 use super::sink::{Sink, SinkOperand, Storage};
 use tbaa::parts::table::{Entry, HashMap};

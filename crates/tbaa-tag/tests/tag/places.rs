@@ -16,7 +16,7 @@ const AROUND: &str = "target datalayout = \"e-i64:64\"
 @a = internal constant [4 x i32] zeroinitializer
 ";
 
-/// Parses options in the form of the command line.
+/// Parses options that are written as on a command line: `--elements --nominal NAME`.
 pub(crate) fn options(words: &str) -> Options {
     let mut words = words.split_whitespace();
     let mut options = Options::new();

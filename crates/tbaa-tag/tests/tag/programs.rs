@@ -52,7 +52,7 @@ struct World {
 struct Part {
     path: String,
     ty: Ty,
-    /// The member of the outermost struct that contains this part, as an index.
+    /// The index of the outermost struct's member that contains this part.
     first: usize,
 }
 

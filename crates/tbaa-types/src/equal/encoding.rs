@@ -170,7 +170,7 @@ impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut numbers = self.0.iter().copied();
         let mut next = || numbers.next().unwrap_or_default();
-        // A letter, and the lengths after it, say how many numbers follow: nesting is not tracked.
+        // A letter, and the lengths after it, say how many numbers follow, so a loop is enough.
         loop {
             let letter = next() as u8;
             if letter == 0 {

@@ -1,7 +1,7 @@
 //! Decides structural equality by pairing the nodes of two types one to one.
 //!
-//! Two encodings are equal exactly if a parallel traversal of both types pairs each struct of one
-//! with exactly one struct of the other. Encoding each type of a program separately would take
+//! Two types are equal exactly if a parallel traversal pairs each struct of one with exactly one
+//! struct of the other. Comparing *encodings* (each type as a sequence of numbers) would take
 //! quadratic time if all types reach each other. So nodes are first coloured by a prefix of their
 //! encodings. For most types the prefix is the whole encoding. Refinement then separates nodes that
 //! lead to different colours. The remaining nodes of one colour are compared by traversals. A

@@ -249,7 +249,7 @@ impl Layouts<'_> {
             },
             b"aarch64.svcount" => self.vector(1, ElementCount::Scalable(16)),
             b"riscv.vector.tuple" => {
-                // A tuple of `fields` fields: each has a byte per vector element, and at least 8.
+                // A tuple of `fields` fields. Each has a byte per vector element, at least 8 bytes.
                 let len = match types.first().map(|&ty| self.context.kind(ty)) {
                     Some(TypeKind::Vector { count, .. }) => count.min().max(8),
                     _ => return Err(LayoutError::Unsized),
@@ -285,7 +285,7 @@ impl Layouts<'_> {
         Ok(Measure { bits, alloc, abi, preferred, scalable: place.size.scalable })
     }
 
-    /// Places each element after the last, and passes its offset to `at`. LLVM: `StructLayout`.
+    /// Places each element after the one before. Passes its offset to `at`. LLVM: `StructLayout`.
     fn place(
         &self,
         elements: &[Type],

@@ -1,4 +1,4 @@
-//! Compares the answers of the arithmetic with those of an enumeration of all elements.
+//! Compares the answers of `stride.rs` with those of an enumeration of all elements.
 
 use super::*;
 use crate::random::Rng;

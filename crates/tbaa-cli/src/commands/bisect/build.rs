@@ -119,7 +119,7 @@ impl Build {
         let mut changed: HashSet<PathBuf> = HashSet::new();
         for (number, keep) in wanted.iter().enumerate() {
             let made = (form, keep.clone());
-            // Checked modules are always written: `write` also collects what the checks leave out.
+            // Modules with checks are always written: `write` also collects what is not checked.
             if form != Form::Checked && self.made[number].as_ref() == Some(&made) {
                 continue;
             }
@@ -160,7 +160,7 @@ fn archiver() -> Command {
     Command::new(installed("llvm-ar").unwrap_or_else(|| "ar".to_owned()))
 }
 
-/// Returns the one path of a file: `../lib/a.a` and `lib/a.a` may be the same.
+/// Returns the canonical path of a file: `../lib/a.a` and `lib/a.a` may be one file.
 fn real(file: &Path) -> PathBuf {
     fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }
@@ -187,7 +187,7 @@ fn finish(mut command: Command, what: &str) -> Result {
 }
 
 impl Link {
-    /// Finds the files that the step reads: its arguments, those in `-Wl,`, and `-l` libraries in `-L` folders.
+    /// Finds the files that the step reads: arguments, words of `-Wl,`, and `-l` files in `-L`.
     fn new(step: Step) -> Link {
         let at = |path: &str| step.folder.join(path);
         // Returns the values of a flag, which are joined to the flag or follow it.

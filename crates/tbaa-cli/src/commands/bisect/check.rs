@@ -17,7 +17,7 @@ use crate::output::counted;
 use crate::report::{Context, Result, bail};
 
 pub(super) enum Verdict {
-    /// There is no result. The text is the reason; `None` if the search cannot build with checks.
+    /// There is no result. The text is the reason; `None` if the search cannot add checks.
     NotChecked(Option<String>),
     /// Checks of the guilty accesses (those that the search found) observed a contradiction.
     Named(Seen),

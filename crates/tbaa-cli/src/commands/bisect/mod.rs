@@ -91,7 +91,7 @@ pub(crate) enum Recipe {
     Native,
 }
 
-/// The number of extra runs with all tags, and of those without tags, to see if results vary.
+/// The number of extra runs with all tags, and also without tags, to see if results vary.
 const MORE_RUNS: u32 = 2;
 
 /// The metadata that an access loses in a copy: its tags and its alias scopes.
@@ -287,7 +287,7 @@ impl<'a> Session<'a> {
     /// has made. Different results are an error.
     fn end(&mut self, kept: &[usize]) -> Result<bool> {
         // A recipe's first run may already have recorded the result without tags, but did not
-        // repeat it. An earlier search did.
+        // repeat it. An earlier search did repeat it.
         let known = if kept.is_empty() { self.resumed } else { self.state.get(kept).is_some() };
         let first = self.shows(kept)?;
         if known {

@@ -147,7 +147,7 @@ fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
     Some((graph, all))
 }
 
-/// Prints pairs of accesses that are NoAlias by rule llvm, then remarks and perhaps a verdict.
+/// Prints pairs that are NoAlias by `AliasRule::Llvm`, then remarks and perhaps a verdict.
 /// LLVM compares accesses of one function, after inlining. So a pair from two functions is shown
 /// only if one of its accesses is in no pair within a function.
 fn pairs(
@@ -209,7 +209,7 @@ fn pairs(
     if by_union == shown && shown > 1 {
         writeln!(out, "LLVM needs all {shown} promises for the fault")?;
     }
-    // If rule union answers MayAlias for a pair, LLVM overlooks shared bytes: no checks are needed.
+    // If `Union` answers MayAlias for a pair, LLVM overlooks shared bytes: no checks are needed.
     match is_immutable || !apart.is_empty() && by_union == shown {
         true => check().write(is_immutable, out),
         false => Ok(()),

@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// The command itself asks five more questions.
+    /// `tbaa bisect` itself asks five more questions.
     #[test]
     fn a_pair_among_5000_accesses_takes_35_questions() {
         const N: usize = 5000;

@@ -84,7 +84,7 @@ fn ranges(set: &[usize]) -> String {
 mod tests {
     use super::{State, ranges};
 
-    /// A file that holds only a beginning of the header is begun again.
+    /// A file that holds only the beginning of the header is written anew.
     #[test]
     fn another_file_is_not_overwritten() {
         let file = std::env::temp_dir().join(format!("tbaa-state-{}", std::process::id()));

@@ -27,9 +27,9 @@ pub(super) struct Advisor<'a> {
 
 /// The ways, other than copying the loaded value, to remove all blockers of a load.
 pub(super) struct Means {
-    /// True if `restrict` on parameters, with advice on calls, removes all blockers.
+    /// True if `restrict` on parameters, together with advice on calls, removes all blockers.
     restrict: bool,
-    /// True if another byte type, with advice on calls, removes all blockers.
+    /// True if another byte type, together with advice on calls, removes all blockers.
     bytes: bool,
     /// True if advice on calls is given: function attributes, or a flag for `errno`.
     calls: bool,
@@ -217,8 +217,8 @@ impl<'a> Advisor<'a> {
         }
     }
 
-    /// Returns whether a function is part of a coroutine. Its parameter is then the coroutine's
-    /// frame. LLVM: `CoroCloner`.
+    /// Returns whether a function is part of a coroutine. The function's parameter is then the
+    /// coroutine's frame. LLVM: `CoroCloner`.
     fn is_of_coroutine(&self, function: &Judged<'a>) -> bool {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or_default();
         [&b".resume"[..], b".destroy", b".cleanup"].iter().any(|part| name.ends_with(part))

@@ -100,8 +100,7 @@ fn blockers(row: &Row) -> Vec<String> {
     named
 }
 
-/// Writes LLVM's optimisation records in YAML.
-/// LLVM: `YAMLRemarkSerializer`.
+/// Writes LLVM's optimisation records in YAML. LLVM: `YAMLRemarkSerializer`.
 pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let place = |event: &ShownEvent| {
         let Location { file, line, column, .. } = event.at.as_ref()?;

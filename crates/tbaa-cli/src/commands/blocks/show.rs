@@ -65,7 +65,7 @@ pub(crate) struct Row {
     /// For a loop: its state in LLVM's output for the unmodified module, and LLVM's remark.
     #[serde(skip)]
     vectors: Option<(Vectors, Option<String>)>,
-    /// True if the blockers change nothing, and block only because they may not return.
+    /// True if the blockers change nothing, and block only because they might not return.
     #[serde(skip)]
     is_idle: bool,
     /// True if LLVM was asked about other loads but could not be asked about this one.
@@ -488,7 +488,7 @@ impl<'a> Shown<'a> {
         gone.or_else(|| sample.outcome(load).map(Proved::Load))
     }
 
-    /// Returns the global variable (`tab`, or `tab[]` for an element) if the tag names no member.
+    /// Returns the accessed global (`tab`, or `tab[]` for an element) if the tag names no member.
     fn global(&self, function: &Judged<'_>, access: usize) -> Option<String> {
         let tag = self.instruction(access).tag.map(|tag| self.judge.module.graph().tag(tag));
         if tag.is_some_and(|tag| tag.is_ok_and(|tag| tag.base != tag.access)) {
@@ -703,7 +703,7 @@ pub(super) fn proof(figures: &Figures, passes: &str, out: &mut dyn Write) -> io:
 const IN_USE: &str = ", but these may use that memory:";
 const UNCHANGED: &str = ": nothing in between may change it";
 
-/// The cause of a blocker that changes nothing, but may not return.
+/// The cause of a blocker that changes nothing, but might not return.
 const IDLE: Cause = Cause::NoReturn { writes: false };
 
 /// Returns `call of @f`, `call of memcpy` for `llvm.memcpy`, or `call through a pointer`.

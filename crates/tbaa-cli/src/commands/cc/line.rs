@@ -66,7 +66,7 @@ const DEPENDENCIES: &str = "-M -MM -MD -MMD -MP -MG -MV";
 const NO_CODE: &str = "-E -M -MM -fsyntax-only --analyze --precompile --version --help -help -### -dumpmachine \
     -dumpversion -emit-ast -cc1 -cc1as -emit-pch";
 
-/// Sanitizers in conflict with run-time checks. Source: `clang/include/clang/Basic/Sanitizers.def`.
+/// Sanitizers in conflict with checks of TBAA tags. Source: `clang/Basic/Sanitizers.def`.
 const OTHER_SANITIZERS: &str = "address alloc-token dataflow hwaddress kcfi kernel-address kernel-hwaddress \
     kernel-memory leak memory memtag memtag-heap memtag-stack numerical realtime thread type";
 

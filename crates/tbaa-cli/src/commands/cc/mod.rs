@@ -326,7 +326,7 @@ impl Job<'_> {
         command.args(kept.flatten()).args(Job::as_checked(line)).args(runtime::include());
         let counts = ["--coverage", "-coverage", "-fprofile-arcs", "-ftest-coverage"];
         if counts.iter().any(|count| line.has(count)) {
-            // Name coverage files as one run of clang would, not by the module.
+            // Name coverage files as one run of clang would, not after the module.
             let mut place = std::path::absolute(named).unwrap_or_default();
             if line.task == Task::Link {
                 let name = to.file_name().unwrap_or_default().to_string_lossy();
@@ -432,7 +432,7 @@ impl Job<'_> {
     }
 }
 
-/// Returns the flags that link the runtime of the checks, for a clang that links with `arguments`.
+/// Returns the flags that link the checks' runtime library, if clang links with `arguments`.
 pub(super) fn runtime(
     arguments: &[OsString],
     folder: &Folder,

@@ -45,7 +45,7 @@ pub(super) struct Changes {
     pub(super) function: String,
     pub(super) lost: Count,
     pub(super) gained: Count,
-    /// Pairs with different answers: an entry for each combination of tags. The largest is first.
+    /// Pairs with different answers, in an entry for each combination of tags; largest entry first.
     pub(super) pairs: Vec<Pair>,
 }
 

@@ -1,4 +1,4 @@
-//! Prints the result of lowering each original tag (a source) as a table or JSON.
+//! Prints how `tbaa lower` replaced each original tag (a source), as a table or JSON.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -31,7 +31,7 @@ struct Line<'l> {
 struct Document<'l> {
     no_alias: u64,
     lost: u64,
-    /// True if a search limit was reached. Pairs beyond it are assumed to alias, and not counted.
+    /// True if the limit of search steps was reached: `no_alias` and `lost` omit unsearched pairs.
     unsearched: bool,
     domain: Option<String>,
     scopes: &'l [String],
@@ -41,7 +41,7 @@ struct Document<'l> {
     printed: Option<Printed>,
 }
 
-/// Writes each tag's result, and the pairs for which the rule answers NoAlias and LLVM does not.
+/// Writes what replaces each tag, and the pairs that the rule calls NoAlias and LLVM does not.
 pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     rows: &[(String, TagId)],
     lowering: &Lowering,

@@ -1,4 +1,4 @@
-//! Rewrites a module with its tags replaced and alias scopes added.
+//! Rewrites a module for `tbaa lower`: replaces its tags and adds alias scopes.
 
 use std::collections::HashMap;
 
@@ -80,7 +80,7 @@ impl<'t> Definitions<'t> {
         (0..classes.rows().len() as u32).map(scope).collect()
     }
 
-    /// Defines the scopes of a lowering, and their domain. Returns the numbers of the scope nodes.
+    /// Defines the scopes of `lowering`, and their domain. Returns the numbers of the scope nodes.
     fn scopes(&mut self, lowering: &Lowering) -> Result<Vec<u32>, TextError> {
         if lowering.scope_names().is_empty() {
             return Ok(Vec::new());

@@ -35,7 +35,7 @@ struct AccessRow {
     opcode: &'static str,
     #[serde(rename = "type")]
     ty: String,
-    /// The index of the tag in the function's list of distinct tags.
+    /// The index of the tag in [`Accesses::rows`].
     tag: usize,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Accesses {
     accesses: Vec<AccessRow>,
     #[serde(skip)]
     pub(super) labels: Vec<String>,
-    /// The distinct tags, in order of appearance: by the union rules each with its widths.
+    /// The distinct tags (with widths, if the rule is not `llvm`) in order of appearance.
     #[serde(skip)]
     pub(super) rows: Vec<Access>,
 }

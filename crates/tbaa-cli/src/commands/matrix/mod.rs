@@ -192,7 +192,7 @@ fn pairs(
     Ok(())
 }
 
-/// Returns a function that answers for two rows. If no row has a size, it keeps all answers.
+/// Returns a function that says whether two rows may alias. If no row has a size, it keeps answers.
 fn answers(oracle: &Oracle<&Graph>, rows: &[Access]) -> impl Fn(usize, usize) -> bool {
     let tags = rows.iter().map(|row| row.tag.filter(|_| row.size.is_none()));
     let tags = tags.collect::<Option<Vec<_>>>().filter(|tags| tags.len() <= KEPT_TAGS);

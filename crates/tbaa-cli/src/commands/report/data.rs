@@ -51,7 +51,7 @@ pub(super) struct Data<'f> {
     answers: Answers,
     findings: Vec<Finding<'f>>,
     functions: Vec<Function>,
-    /// The rows of `tbaa blocks --format json`. `more` counts blockers that are left out.
+    /// The rows of `tbaa blocks --format json`. In a row, `more` counts the blockers left out.
     loads: Vec<Value>,
     kept_loads: usize,
 }

@@ -298,7 +298,7 @@ fn listed(names: &[String], most: usize) -> String {
     output::listed(names.iter().map(|name| word(name)), most, ", ", ", and ")
 }
 
-/// Maps the plugin's name for a tag, `base+offset:access`, to the field that the tag accesses.
+/// Maps `tbaa_plugin`'s name for a tag, `base+offset:access`, to the field that the tag accesses.
 fn places(input: &Input) -> BTreeMap<String, String> {
     let (names, graph) = (input.names(), input.graph());
     let name =

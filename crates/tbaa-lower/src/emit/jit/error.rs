@@ -59,7 +59,7 @@ pub enum JitError {
         /// The node's name.
         ty: String,
     },
-    /// The module has a node of another lowering whose lineage has the same name: see
+    /// The module has a node of another JIT of the same [lineage](super::JitOptions::lineage): see
     /// [`Lowering::stranger`](crate::Lowering::stranger).
     #[error(
         "the module has the type `{ty}` of this lineage, which another JIT of the same lineage \

@@ -113,7 +113,7 @@ impl Jit {
 }
 
 impl<T: Typed> Jit<T> {
-    /// Returns a JIT for `session`. Its types must have policy `rfc`, and their tags are lowered.
+    /// Returns a JIT for `session`, whose types must have policy `rfc`. Their tags are lowered.
     /// With [`TagForm::Clang`] they must have policy `clang`, and the tags are attached unchanged.
     ///
     /// # Errors
@@ -400,7 +400,7 @@ impl<T: Typed> Jit<T> {
         Ok(Tagged { access: found, call })
     }
 
-    /// Lowers these accesses and the tags in `waiting`. The first sources include the [`anchors`],
+    /// Lowers these accesses and the tags in `waiting`. The first call also lowers the [`anchors`],
     /// unless records are shared with C.
     fn lower(&mut self, accesses: impl IntoIterator<Item = Access>) -> Result<(), JitError> {
         let first = self.lowering().is_some_and(|lowering| lowering.sources().len() == 0);

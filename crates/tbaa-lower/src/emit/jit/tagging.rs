@@ -94,7 +94,7 @@ pub(super) fn shared_tags(
 
 /// Returns two tags for the first lowering. The first tag may alias everything, so its node is the
 /// ancestor of all others, and a later tag that may alias several others can get this node. The
-/// second aliases only the first and itself. Without it, other tags could share the first's node.
+/// second aliases only the first and itself: without it, other tags could share the first's node.
 pub(super) fn anchors(of: &mut impl Typed) -> Result<[TagId; 2], JitError> {
     let above = of.update(|types, graph| types.tag(graph, "*char"))?;
     let other = of.update(|_, graph| {
