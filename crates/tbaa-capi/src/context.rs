@@ -17,15 +17,16 @@ use crate::text::{Out, Str, constant, slice, write};
 #[repr(u32)]
 pub enum PolicyNumber {
     /// Like clang 22, so that code may be linked with C. The tag of a union's member is that of
-    /// `char`, which may alias everything. For LLVM use `tbaa_options_for_llvm`.
+    /// `char`, which may alias everything. To separate the members of unions in LLVM, use
+    /// `tbaa_options_for_llvm`.
     Clang = 0,
-    // Union rules: `AliasRule::Union` and `UnionStrict`. To lower: to rewrite for LLVM's own rule.
-    /// Unions are types with overlapping members, as the union rules need them. LLVM gets such tags
-    /// wrong unless they were lowered.
+    /// Unions are types with overlapping members, as the rules `TBAA_RULE_UNION` and
+    /// `TBAA_RULE_UNION_STRICT` need them. LLVM gets tags of such types wrong unless they were
+    /// lowered (rewritten for LLVM's own rule), as `tbaa_places` does.
     Rfc = 1,
 }
 
-/// The options of a new context. If all are zero, they mean C on this machine, for LLVM.
+/// The options of a new context. Zero means C on this machine, clang's policy and LLVM's rule.
 #[repr(C)]
 pub struct Options {
     /// The target: `x86-64`, a triple, or a data layout string. Empty for the machine that the
@@ -35,7 +36,7 @@ pub struct Options {
     pub root: Str,
     /// A `tbaa_policy`.
     pub policy: u32,
-    /// A `tbaa_rule`, by which `tbaa_context_oracle` answers.
+    /// A `tbaa_rule`, by which the context's oracle answers.
     pub rule: u32,
     /// True for the types of C++.
     pub cplusplus: bool,
@@ -50,9 +51,9 @@ pub(crate) struct Snapshot {
 /// Types, tags and an oracle for them. A function that takes a `tbaa_context *` needs exclusive
 /// access; functions that take a `const` one may run at the same time.
 pub struct Context {
-    /// The oracle, which owns the graph. It is in a box because C holds pointers to it.
+    /// The oracle, which owns the graph of types and tags. It is boxed: C holds pointers to it.
     live: NonNull<Oracle>,
-    /// The names of the tags and the declared types. The graph in `built` is empty: `grow_spec`
+    /// The declared types, and the tags by name. The graph in `built` is empty: `grow_spec`
     /// exchanges it with the oracle's graph for the time of a change.
     built: Built,
     /// The last snapshots, the oldest first.
@@ -105,7 +106,7 @@ impl Context {
         (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
-    /// Runs `change` on the declared types and the graph. Fails for a spec without `declare`.
+    /// Runs `change` on the declared types and the graph. Fails if a loaded spec has no `declare`.
     pub(crate) fn grow_declared<R>(
         &mut self,
         change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
@@ -186,9 +187,9 @@ pub extern "C" fn tbaa_context_new(
     })
 }
 
-/// Makes a context from the text of a spec in RON: see `docs/specs.md`. Its tags have names and
-/// paths. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in the spec are reported
-/// with line and column.
+/// Makes a context from the text of a spec in RON: see `docs/specs.md`. `tbaa_tag_of` also accepts
+/// the names of the spec's tags. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in
+/// the spec are reported with line and column.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_load(
     spec: Str,
@@ -208,10 +209,10 @@ pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
     free(context);
 }
 
-/// Returns the oracle of a context, which always knows all of its tags: use it on the thread that
-/// adds to the context. It belongs to the context, lives as long, and must not be used while
-/// another thread changes the context; for that case use `tbaa_context_snapshot`. Returns NULL for
-/// NULL.
+/// Returns a context's oracle, which always knows all tags of the context: use it on the thread
+/// that adds to the context. The oracle belongs to the context, lives as long, and must not be used
+/// while another thread changes the context; for that case use `tbaa_context_snapshot`. Returns
+/// NULL for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracle {
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
@@ -251,8 +252,8 @@ fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {
 }
 
 /// Gives the tag of an access by its path, such as `CallInfo.l.base`, `Table.array[*].tt`,
-/// `*double`, `immutable Proto.code`; in a spec also by the tag's name. `docs/declare.md` describes
-/// paths. The same path always has the same tag, so store it.
+/// `*double`, `immutable Proto.code`. After `tbaa_context_load`, a tag's name is also a path.
+/// `docs/declare.md` describes paths. The same path always has the same tag, so store it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_tag_of(
     context: Option<&mut Context>,

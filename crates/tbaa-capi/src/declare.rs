@@ -44,12 +44,13 @@ pub struct RecordMember {
     /// The name; empty for an anonymous struct or union, whose members count as the record's own.
     pub name: Str,
     /// The type as C writes it without a name: `unsigned char`, `TValue *`, `int [3][4]`,
-    /// `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
-    /// scalar type of its own with the given `size` and `align`.
+    /// `double []`, `struct Node *` before `Node` is declared. If it is empty, the member has a
+    /// scalar type of its own, with the given `size` and `align`.
     pub type_text: Str,
     /// The offset from the start of the record: bytes (`offsetof`), or bits for a bit-field.
     pub offset: u64,
-    /// The member's `sizeof`, which is checked; 0 to skip the check.
+    /// The member's `sizeof`, which is checked against its type; 0 skips the check. The members of
+    /// an unnamed union (see `TBAA_MEMBER_FLAG_OVERLAPS`) must give it.
     pub size: u64,
     /// The alignment that the declaration requests, in bytes; 0 if it requests none.
     pub align: u64,
@@ -272,10 +273,10 @@ pub extern "C" fn tbaa_declare_scalar(
 
 /// Declares a region: memory of a runtime, such as a linear memory, a stack, a table or the arrays
 /// of numbers. Only accesses to the same region or to C's `char` may overlap it. The path `*name`
-/// means an access to the region, which may span any number of elements. `element` is a scalar or
-/// pointer type. If it is empty, the region holds bytes of any type at any alignment. If two
-/// regions may be the same object, as imports may be, declare one region and give it the second
-/// name with `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
+/// means an access to any number of the region's elements. `element` is a scalar or pointer type.
+/// If it is empty, the region holds bytes of any type at any alignment. If two regions may be the
+/// same object, as imported memories may be, declare one region and give it the second name with
+/// `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_region(
     context: Option<&mut Context>,
@@ -298,7 +299,7 @@ pub extern "C" fn tbaa_declare_enum(
     declare(context, [name, integer], |types, [name, integer]| types.enumeration(name, integer))
 }
 
-/// Gives a type another name: `typedef`.
+/// Gives a type another name, as C's `typedef` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_declare_alias(
     context: Option<&mut Context>,

@@ -14,7 +14,7 @@ use crate::text::{Text, constant};
 pub enum DumpFormat {
     /// Metadata that `llvm-as` accepts.
     Llvm = 0,
-    /// Attributes of MLIR's LLVM dialect; only for the old format.
+    /// Attributes of MLIR's LLVM dialect; only for tags of the old format, which is not size-aware.
     Mlir = 1,
     /// A spec, which `tbaa_context_load` and the `tbaa` command read.
     Ron = 2,

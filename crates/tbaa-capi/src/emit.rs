@@ -108,8 +108,8 @@ impl Sink for Callback {
     }
 }
 
-/// Passes nodes to one sink: each node once, after its operands. So a growing graph costs only its
-/// new nodes. The emitter must not outlive the owner of the sink's nodes.
+/// Passes nodes to one sink: each node once, after its operands. The emitter must not outlive the
+/// owner of the sink's nodes, such as the LLVM context.
 pub struct NodeEmitter {
     emitter: Emitter<Callback>,
     data: *mut c_void,
@@ -191,13 +191,13 @@ pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
     free(emitter);
 }
 
-/// Emits the tag of an access in the oracle's context; no node for an access without a tag. A tag
-/// that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
-/// tags that LLVM gets right, or leave the access untagged. Two more are refused: an access with
-/// its own size, which LLVM ignores, and one that may write immutable memory.
+/// Emits the node of an access's tag, which the oracle must know; no node for an access without a
+/// tag. A tag that LLVM would reject, crash on or get wrong gives `TBAA_STATUS_REFUSED`: use
+/// `tbaa_places` to get tags that LLVM gets right, or leave the access untagged. Also refused are
+/// an access with a nonzero `size`, which LLVM ignores, and one that may write immutable memory.
 ///
-/// The emitter remembers nodes for each oracle's graph. So the nodes of a snapshot are emitted
-/// again, and LLVM takes an anonymous root of a snapshot for a different root.
+/// The emitter remembers the nodes of each oracle separately. So it emits a context's nodes again
+/// for a snapshot of it, and LLVM takes an anonymous root in the snapshot for a different root.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_access(
     emitter: Option<&mut NodeEmitter>,

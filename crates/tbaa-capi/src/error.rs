@@ -14,23 +14,23 @@ pub enum Status {
     InvalidArgument = 1,
     /// An id that this context or oracle did not issue.
     UnknownId = 2,
-    /// A declaration that C would reject, or with offsets or sizes that differ from its types'.
+    /// A declaration that C would reject, or whose offsets or sizes do not fit the members' types.
     Declaration = 3,
-    /// A path that leads to no member or element.
+    /// A path, such as `Point.x`, that leads to no member or element.
     Path = 4,
-    /// The policy has no tag for the path: leave the access untagged.
+    /// The context's policy has no tag for the path: leave the access untagged.
     Untagged = 5,
-    /// A spec that cannot be read.
+    /// A spec (the text that `tbaa_context_load` reads) that has errors.
     Spec = 6,
-    /// Nodes that the builder refuses.
+    /// Metadata nodes that the library refuses to make.
     Build = 7,
-    /// A tag that LLVM would reject, crash on or get wrong.
+    /// A tag that LLVM would reject, crash on or get wrong for this access.
     Refused = 8,
     /// A callback reported failure.
     Sink = 9,
-    /// The format cannot express the graph.
+    /// The format given to `tbaa_dump` cannot express the metadata.
     Unwritable = 10,
-    /// A defect of the library. The context can only be freed.
+    /// A defect of the library. A context that the call was changing can only be freed.
     Panicked = 11,
 }
 

@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use crate::status::{Error, Status, given, status};
 use crate::text::{Str, Text};
 
-/// Puts a call of `libtbaa_witness` before each tagged access of a module, and writes the module's
-/// new text. The module is assembly text with opaque pointers (LLVM 15 or later). Free the new text
-/// with `tbaa_text_free`. Instrument before optimizing.
+/// Puts a call into the library `libtbaa_witness`, which checks tags, before each tagged access of
+/// a module, and writes the module's new text. The module is assembly text with opaque pointers
+/// (LLVM 15 or later). Free the new text with `tbaa_text_free`. Instrument before optimizing.
 ///
 /// Unless `skipped` is NULL, it becomes a text with a line for each instruction or function that is
 /// not checked: its line in `module`, the function, and why. Free it likewise.

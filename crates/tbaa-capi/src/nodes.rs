@@ -186,7 +186,7 @@ pub extern "C" fn tbaa_build_access_tag(
     })
 }
 
-/// Gives the same tag without the promise that its memory is never modified.
+/// Gives a tag like `tag`, but without the promise that its memory is never modified.
 ///
 /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
 #[unsafe(no_mangle)]

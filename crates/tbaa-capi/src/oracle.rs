@@ -5,16 +5,16 @@ use tbaa::{Access, AliasRule, Graph};
 use crate::status::{Error, Status, answer};
 use crate::text::{constant, slice};
 
-/// A tag: the type that an access declares. 0 means no tag: the access may alias everything.
+/// A tag: by which type an access reaches memory. 0 means no tag: the access may alias everything.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tag {
-    /// Ids count from 1, in order of first use: `id - 1` may index a table.
+    /// Ids count from 1, in the order in which tags were made: `id - 1` may index a table.
     pub id: u32,
 }
 
-/// A type node. It is another C type than a tag, so that neither can be passed for the other. 0
-/// means no type.
+/// A type node. `tbaa_type` and `tbaa_tag` are different C types, so that neither can be passed for
+/// the other. 0 means no type.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Type {
@@ -33,13 +33,14 @@ pub struct Copy {
 /// The rule by which queries are answered: `docs/rules.md` helps to choose.
 #[repr(u32)]
 pub enum Rule {
-    /// A spec's own rule; otherwise LLVM's.
+    /// For `tbaa_context_load` the spec's own rule, for `tbaa_context_snapshot` the context's,
+    /// otherwise LLVM's.
     Default = 0,
     /// LLVM 22's rule. Every answer equals LLVM's.
     Llvm = 1,
     /// Compares the accessed bytes, and follows every member of a union.
     Union = 2,
-    /// Like `Union`, for programs in which every union access names its member.
+    /// Like `TBAA_RULE_UNION`, for programs in which every union access names its member.
     UnionStrict = 3,
 }
 
@@ -73,7 +74,7 @@ pub enum Conflicts {
     WriteAfterWrite = 4,
 }
 
-/// An access to memory, described by its type.
+/// An access to memory, described by its tag.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct MemoryAccess {
@@ -86,8 +87,8 @@ pub struct MemoryAccess {
     pub size: u64,
 }
 
-/// Answers queries about the tags of one graph. Functions that take a `const tbaa_oracle *` may run
-/// on many threads at once.
+/// Answers queries about the tags of a context or snapshot. Functions that take a `tbaa_oracle`
+/// pointer may run on many threads at once.
 pub struct Oracle {
     pub(crate) inner: tbaa::Oracle<Graph>,
     /// True for a snapshot: `tbaa_oracle_retain` and `tbaa_oracle_release` count its holders.
@@ -200,8 +201,9 @@ pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
 
 pub(crate) const ANY_CONFLICT: u32 = 7;
 
-/// Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is
-/// no tag, if a tag is unknown here or malformed, for different roots, and for NULL.
+/// Returns whether two accesses with these tags may overlap. In doubt it returns true: without a
+/// tag, for a tag that is malformed or unknown to the oracle, for different roots, and for a NULL
+/// oracle.
 ///
 /// It reads a few words of tables and allocates nothing, except for the few tags that
 /// `docs/rules.md` lists under "Limits".
@@ -215,8 +217,8 @@ pub extern "C" fn tbaa_may_alias(oracle: Option<&Oracle>, a: Tag, b: Tag) -> boo
     })
 }
 
-/// Returns whether two accesses may overlap, as `tbaa_may_alias` does. The union rules use an
-/// access's own size; LLVM's rule ignores it.
+/// Returns whether two accesses may overlap, as `tbaa_may_alias` does. `TBAA_RULE_UNION` and
+/// `TBAA_RULE_UNION_STRICT` use an access's own `size`; LLVM's rule ignores it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_access_may_alias(
     oracle: Option<&Oracle>,
@@ -242,8 +244,8 @@ pub extern "C" fn tbaa_may_conflict(
 }
 
 /// Returns a call's effects on the memory of an access, as bits of `tbaa_effect`: 0 if the call
-/// does not touch that memory. `effects` is all that the call may access. If nothing is known about
-/// the call, pass one effect with tag 0.
+/// does not touch that memory. `effects` lists all accesses that the call may make. If nothing is
+/// known about the call, pass one effect with tag 0.
 ///
 /// The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
 /// their count is not 0.

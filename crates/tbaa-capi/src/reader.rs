@@ -8,7 +8,7 @@ use crate::context::{Context, change, made_in};
 use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
 use crate::status::{Status, answer, free};
 
-/// Queries the state that a context published. Any thread may use it, but only one at a time.
+/// Queries the state that a context published. Any thread may use a reader, but only one at a time.
 pub struct Reader(tbaa::Reader);
 
 impl Reader {
@@ -36,8 +36,8 @@ impl Context {
 }
 
 /// Makes a reader. With it, another thread queries the context's tags by the context's rule, while
-/// this thread adds more tags. No function that takes a reader waits for anything. A reader
-/// outlives the context. Free it with `tbaa_reader_free`.
+/// this thread adds more tags. No function that takes a reader waits for anything. A reader may
+/// outlive the context. Free it with `tbaa_reader_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_new(
     context: Option<&mut Context>,
@@ -48,8 +48,8 @@ pub extern "C" fn tbaa_reader_new(
 
 /// Publishes all tags of the context to its readers. Call it before the tags are passed to other
 /// threads, for example once for each compiled function. It takes one to three times as long as
-/// adding the tags took. Besides the context's tables there are two copies of them, and one more
-/// for each reader that lags behind.
+/// adding the tags took. Besides the context's own tables of tags, there are two copies of the
+/// tables, and one more for each reader that lags behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status {
     change(context, |context| {

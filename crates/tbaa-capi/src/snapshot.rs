@@ -42,13 +42,13 @@ impl Context {
     }
 }
 
-/// Makes an oracle of the tags that the context has now. It never changes, outlives the context,
-/// and may be used by any number of threads while one thread adds to the context. Ids mean the same
-/// in both. A tag that is added later may alias everything in the snapshot.
+/// Makes a snapshot: an oracle of the tags that the context has now. It never changes, may outlive
+/// the context, and may be used by any number of threads while one thread adds to the context. The
+/// context's ids mean the same in it. A tag added later may alias everything in the snapshot.
 ///
 /// `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
-/// rule was released, the time is proportional to the additions since, otherwise to the whole
-/// graph. Release it with `tbaa_oracle_release`.
+/// rule was released, the call takes time proportional to the additions since then, otherwise to
+/// the whole graph. Release the snapshot with `tbaa_oracle_release`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_snapshot(
     context: Option<&mut Context>,

@@ -12,8 +12,8 @@ use crate::text::{Out, Str, Text, slice};
 /// zeroed description names no types. Use the same description for all modules of a program.
 #[repr(C)]
 pub struct Tagging {
-    /// Also tag elements of arrays and targets of plain pointers, by their scalar type. The program
-    /// then promises not to zero or copy this memory in words of another type.
+    /// Also tag elements of arrays and scalars behind plain pointers, by their scalar type. The
+    /// program then promises not to zero or copy this memory in words of another type.
     pub elements: bool,
     /// Structs that are types of their own. By default, structs whose members have the same types
     /// and offsets share one type.

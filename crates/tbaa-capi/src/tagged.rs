@@ -23,20 +23,20 @@ pub struct TagOptions {
     /// A `tbaa_tag_form`.
     pub form: u32,
     /// The names of records that C code also accesses, with clang's own tags, in modules that are
-    /// linked with the JIT's.
+    /// linked with code that has this context's tags.
     pub shared: *const Str,
     /// The number of names in `shared`.
     pub shared_count: usize,
 }
 
-/// The metadata for LLVM under policy `rfc`. Under policy `clang` tags are passed unchanged.
+/// The metadata for LLVM under `TBAA_POLICY_RFC`; `TBAA_POLICY_CLANG` passes tags unchanged.
 #[repr(u32)]
 pub enum TagFormNumber {
     /// Lowered tags, for which LLVM's own rule gives correct answers.
     Lowered = 0,
-    /// Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
+    /// Lowered tags, and alias scopes for all places that the rule separates, also for calls.
     LoweredScopes = 1,
-    /// Alias scopes for all pairs of places, and no tags.
+    /// The same alias scopes, and no tags.
     Scopes = 2,
 }
 
@@ -68,8 +68,8 @@ unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&
     texts.iter().map(|text| text.text()).collect()
 }
 
-/// Sets the options of the tags of a context with policy `rfc`. Call it before the first place is
-/// requested, or not at all.
+/// Sets the options of the tags of a context with `TBAA_POLICY_RFC`. Call it before the first place
+/// is requested, or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_context_tag_options(
     context: Option<&mut Context>,
@@ -100,10 +100,10 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
     })
 }
 
-/// Gives the places of paths, with the metadata for accesses to them, which is lowered tags under
-/// policy `rfc`. A path that only names a record is the whole record, as a copy accesses it.
-/// Request all places that are known at the start in one call: their tags then separate the most
-/// accesses. More may follow later, and earlier results stay valid. On an error nothing is written.
+/// Gives the places of paths, with the metadata for accesses to them (see `tbaa_tag_form`). A path
+/// that only names a record is the whole record, as a copy accesses it. Request all places that are
+/// known at the start in one call: their tags then separate the most accesses. More may follow
+/// later, and earlier results stay valid. On an error nothing is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_places(
     context: Option<&mut Context>,
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn tbaa_places(
     })
 }
 
-/// Gives the place of a path for accesses of `size` bytes. They may exceed the place, such as a
-/// vector that begins there. `UINT64_MAX` means a varying size: the result is then valid for
-/// accesses of any size.
+/// Gives the place of a path for accesses of `size` bytes. They may exceed the place, as an access
+/// to a vector that begins there does. `UINT64_MAX` means a varying size: the result is then valid
+/// for accesses of any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_sized(
     context: Option<&mut Context>,
@@ -151,8 +151,8 @@ pub extern "C" fn tbaa_place_sized(
 
 /// Gives the metadata of a call. The call reads and writes the memory of `touched` (paths),
 /// allocates or frees objects of the types `memory`, and touches nothing else that others access.
-/// With one path and no types, the metadata is the path's tag. Otherwise it is scopes for all
-/// places that the call does not touch, or nothing if there are none.
+/// With one path and no types, the metadata is the path's tag. If the context's `tbaa_tag_form` has
+/// scopes, the call also gets scopes for all places that the call does not touch.
 ///
 /// An allocator must name the type of each object that it may free, and of each object that may
 /// later use the bytes: LLVM moves the last stores to a freed object past a call that does not
@@ -182,8 +182,8 @@ pub unsafe extern "C" fn tbaa_call_touching(
 /// `tbaa_instruction_kind`. `size` is the accessed bytes, 0 if unknown, `UINT64_MAX` if they vary.
 /// The result is `TBAA_STATUS_REFUSED`, with the remedy, for a store to immutable memory, and for
 /// an access that is wider than its place and not a run of whole elements. A path that ends at an
-/// element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
-/// place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
+/// element (`[*]`), or a type alone, allows runs. A copy or fill of unknown size must be a run,
+/// unless the place ends in a flexible array. `tbaa-llvm.h` calls this for an instruction.
 ///
 /// The function takes no lock. Many threads may use the place, but only one may use the emitter.
 #[unsafe(no_mangle)]
@@ -241,7 +241,7 @@ pub extern "C" fn tbaa_emit_tagged(
 
 /// Checks whether an access of `size` bytes may have a place's tag. The access consists of one or
 /// more values of `element` bytes each. The result is `TBAA_STATUS_REFUSED`, with the remedy, if it
-/// may not. `pointer` says that the value is a pointer, whose size is that of the module's data
+/// may not. `pointer` is true if each value is a pointer, whose size comes from the module's data
 /// layout. `tbaa-llvm.h` calls this.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_check_element(

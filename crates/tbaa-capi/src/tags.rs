@@ -33,7 +33,7 @@ pub struct TagPlace {
     pub is_volatile: bool,
     /// True if the memory is never modified while it can be read.
     pub immutable: bool,
-    /// True if the types give the alignment. In a region of any bytes, `align` is 1.
+    /// False if the true alignment is unknown, as in a region of any bytes; then `align` is 1.
     pub aligned: bool,
 }
 
@@ -55,8 +55,8 @@ impl From<&Place> for TagPlace {
     }
 }
 
-/// Nodes that are not yet in an LLVM context. They never change, and live as long as their context:
-/// threads may share them.
+/// Nodes that are not yet in an LLVM context. They never change, and live as long as their
+/// `tbaa_context`: threads may share them.
 pub struct Recording(pub(crate) Requested);
 
 pub(crate) enum Requested {
@@ -65,7 +65,7 @@ pub(crate) enum Requested {
 }
 
 /// The place of a path, and the nodes for accesses to it. It never changes, lives as long as its
-/// context, and may be used by any thread.
+/// `tbaa_context`, and may be used by any thread.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Tagged {

@@ -5,8 +5,9 @@ use std::ptr;
 
 use crate::error::{Error, given};
 
-/// A string that somebody else owns: bytes and their number. It need not end in a NUL. `data` may
-/// be NULL if `len` is 0. Names of types may hold any bytes; all other strings are UTF-8.
+/// A string that somebody else owns: a pointer to its bytes, and their number. It need not end in a
+/// NUL. `data` may be NULL if `len` is 0. Names in `tbaa_build_...` calls, operands and the module
+/// of `tbaa_tag_module` may be any bytes; all other strings are UTF-8.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Str {

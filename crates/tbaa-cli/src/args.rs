@@ -20,7 +20,7 @@ const STATUS: &str = include_str!("commands/help/status-of-tbaa.txt");
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
 ///
 /// INPUT is one of: LLVM assembly (3.0 or later); bitcode (read with llvm-dis); C or C++ (compiled
-/// with clang, flags after `--` or from `-p`); a spec (.ron). `-` is standard input.
+/// with clang, flags after `--` or from `-p`); a spec (.ron: types, tags). `-` is standard input.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 #[command(after_long_help = format!("{NAMES}\n{STATUS}"))]

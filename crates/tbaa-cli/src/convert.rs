@@ -24,7 +24,7 @@ pub(crate) struct InputArg {
 /// The flags with which clang compiles inputs.
 #[derive(clap::Args)]
 pub(crate) struct FlagsArg {
-    /// A folder with a `compile_commands.json`: clang gets its flags for each C or C++ input.
+    /// A folder whose `compile_commands.json` gives clang the flags for each C or C++ input.
     #[arg(short = 'p', long, value_name = "FOLDER")]
     pub(crate) build: Option<PathBuf>,
     /// Flags for clang, where the input is C or C++.

@@ -18,7 +18,7 @@ use crate::report::{Failure, Result, bail, note, place, warn};
 
 #[derive(clap::Args)]
 pub(crate) struct RulesArg {
-    /// llvm, union or union-strict; by default llvm for assembly text, and what a spec says for a spec.
+    /// The alias rule: llvm, union or union-strict; by default what a spec says, or else llvm.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
 }

@@ -319,7 +319,8 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
     a == b || kind(a) == kind(b)
 }
 
-/// Returns whether a write over an earlier write can be a contradiction: option `report_stores`.
+/// Returns whether a write may be reported for its tag and that of an earlier write of the same
+/// bytes: option `report_stores`.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
 }

@@ -15,7 +15,8 @@ pub(super) struct Way {
     /// The arrays that the path crosses.
     pub(super) strides: Vec<Stride>,
     pub(super) link: Link,
-    /// For rule `union-strict`: a second path, up to the object at which it leaves this path.
+    /// For rule `union-strict`: the path to the object at which the path of the other access leaves
+    /// this path.
     pub(super) left: Link,
 }
 

@@ -223,7 +223,8 @@ fn random_body(rng: &mut Rng, names: &[String]) -> String {
 }
 
 /// Returns the types `a`, `b` and `c` of three modules. Some names have a number at the end. If
-/// `one_body`, a module has each name once, and a name's bodies differ only in such numbers.
+/// `one_body`, a module has each name once, and a name's bodies are opaque or differ only in such
+/// numbers.
 fn random_types(rng: &mut Rng, one_body: bool) -> [Context; 3] {
     let common: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     let bodies = [(); 3].map(|()| random_body(rng, &common));

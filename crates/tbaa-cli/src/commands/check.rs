@@ -22,8 +22,8 @@ use crate::report::{Result, bail, note, place};
 
 /// Reports tags and types that LLVM rejects, or accepts although they are wrong.
 ///
-/// For each tag that LLVM 22's verifier rejects it reports the first rule that the tag breaks,
-/// and for each type that a tag uses all rules that the type breaks. Rule llvm answers MayAlias
+/// For each tag that LLVM 22's verifier rejects it reports the first requirement that the tag
+/// breaks, and for each type used by a tag all that the type breaks. Rule llvm answers MayAlias
 /// to every query about a rejected tag. It also reports the lints: what LLVM accepts although it
 /// is wrong or suspicious. For a spec it prints each expected answer that does not hold, by all
 /// rules that the spec names, and a count; with --only it reports findings in the spec's tags.
@@ -38,8 +38,8 @@ pub(crate) struct Check {
     /// Report one part only.
     #[arg(long, value_enum, value_name = "PART")]
     pub(super) only: Option<Part>,
-    /// llvm, union or union-strict. LLVM follows only the last member of a union. By the union
-    /// rules it reports the tags that lead to no field, and whether LLVM accepts them.
+    /// llvm, union or union-strict. LLVM follows only the last member of a union. By the other
+    /// two, report the tags that lead to no field, and whether LLVM accepts them.
     #[arg(long, value_name = "RULES", default_value = "llvm")]
     rules: AliasRule,
     /// Report a lint as an error.
@@ -51,7 +51,7 @@ pub(crate) struct Check {
     /// Do not report a lint.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
     allow: Vec<Lint>,
-    /// Findings of one code that are reported, and ten times as many in all.
+    /// Report at most this many findings of one code, and ten times as many in all.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     limit: usize,
     /// The output for modules.
@@ -60,7 +60,7 @@ pub(crate) struct Check {
     /// List the lints with their levels.
     #[arg(long, alias = "list", conflicts_with_all = ["input", "explain"])]
     lints: bool,
-    /// Print the page of a code.
+    /// Print the explanation of a code such as TBAA104.
     #[arg(long, value_name = "CODE", conflicts_with = "input")]
     explain: Option<Code>,
 }

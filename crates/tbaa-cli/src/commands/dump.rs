@@ -14,7 +14,7 @@ use crate::output::write_json;
 use crate::printable::printable;
 use crate::report::{Context, Result, bail};
 
-/// Prints the metadata.
+/// Prints the TBAA metadata of a module or a spec.
 ///
 /// For a module: every node that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. For a text
 /// without instructions: every node that has the form of a tag, a type or a struct copy.
@@ -33,8 +33,8 @@ pub(crate) struct Dump {
 /// The numbers of a spec's nodes.
 #[derive(clap::Args)]
 pub(crate) struct Numbers {
-    /// Number a spec's nodes from here on, and print no lists of them: to append the nodes to a
-    /// module whose own metadata has smaller numbers.
+    /// Number a spec's nodes from NUMBER on, and print no named metadata such as !tbaa.tags: to
+    /// append the nodes to a module whose own metadata has smaller numbers.
     #[arg(long, value_name = "NUMBER")]
     first_number: Option<u32>,
 }
@@ -110,9 +110,9 @@ pub(crate) enum DumpFormat {
     Llvm,
     /// Attributes of MLIR's LLVM dialect.
     Mlir,
-    /// A spec.
+    /// A spec (.ron).
     Ron,
-    /// All nodes with their operands, and which are tags, types and copies.
+    /// All nodes with their operands, and which are tags, types and struct copies.
     Json,
 }
 

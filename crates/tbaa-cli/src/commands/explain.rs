@@ -31,7 +31,7 @@ use crate::report::{Result, bail, note};
 ///
 /// Last come drawings of the bytes: one of the common type, or one of each base type. Each has a line for the
 /// fields of each type on the path, and a line for each access. Columns are not to scale, and `...` stands for
-/// bytes far from both accesses. A dot at the end means that the end is unknown.
+/// bytes far from both accesses. A dot after an access means its end is unknown.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/explain.txt"))]
 pub(crate) struct Explain {
@@ -40,15 +40,15 @@ pub(crate) struct Explain {
     /// A tag or an access; see `tbaa --help`.
     #[arg(add = ArgValueCompleter::new(accesses))]
     pub(crate) a: String,
-    /// The other.
+    /// The other tag or access.
     #[arg(add = ArgValueCompleter::new(accesses))]
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
-    /// Print the answer alone, with a line for each pair if a name means several accesses, as a
-    /// line of the source may.
+    /// Print the answer alone; if A or B names several accesses, as f.c:7 may, print one answer
+    /// for each pair.
     #[arg(long)]
     pub(crate) brief: bool,
     /// Print the tag for one access that replaces both: for assembly text as metadata with the

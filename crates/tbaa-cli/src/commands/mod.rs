@@ -70,7 +70,7 @@ pub(crate) enum Command {
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
     Worth(worth::Worth),
-    /// Prints where the plugin for LLVM 22 is, compiled for the LLVM that is installed.
+    /// Prints the path of the plugin for LLVM 22, after compiling it if need be.
     #[command(after_help = include_str!("help/plugin.txt"))]
     Plugin,
     Completions(completions::Completions),

@@ -13,8 +13,8 @@ use crate::report::Result;
 
 /// Prints a module without its tags, or without some of them.
 ///
-/// It leaves out `!tbaa` and `!tbaa.struct`, and copies every other byte. An access is
-/// an instruction with one of them.
+/// It leaves out `!tbaa` and `!tbaa.struct`, and copies all else unchanged. An access is
+/// an instruction with one of these two.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/strip.txt"))]
 pub(crate) struct Strip {

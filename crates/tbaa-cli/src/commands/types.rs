@@ -22,8 +22,8 @@ use crate::report::{Failure, Result, note, warn};
 /// Prints the struct types of modules, in classes of equal ones.
 ///
 /// Names do not count: %struct.Point and %struct.Point.0 are in one class if they have the same body. Opaque
-/// structs are equal if their names are, without the number. For each class it prints the definition of its
-/// first type, the size in bytes by the file's data layout, and the names in each file.
+/// structs are equal if their names are, without a suffix like .0. For each class it prints the definition
+/// of its first type, the size in bytes by the file's data layout, and the names in each file.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("help/types.txt"))]
 pub(crate) struct Types {

@@ -17,7 +17,7 @@ use crate::wrong::{both, helper};
 const OBJECTS: [(&str, u64, u64); 4] =
     [("Proto", 0, 24), ("Fixed", 24, 24), ("Outer", 48, 16), ("Arr", 64, 40)];
 
-/// The number of words of all records. Word 15 is a zero that hides the sizes of fills from LLVM.
+/// The number of 8-byte words of all records.
 const WORDS: u64 = 13;
 
 fn records() -> Declarations {

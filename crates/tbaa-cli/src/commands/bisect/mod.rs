@@ -34,12 +34,12 @@ use state::State;
 ///
 /// Runs the command on copies of the module with fewer and fewer tags, and names the fewest accesses whose tags are
 /// enough to cause the fault, and the pairs that LLVM takes for different memory because of them. A recipe and
-/// `--recorded` then run the program with checks, which say whether the program breaks that promise or LLVM is wrong.
-/// Two accesses among 5,000 take at most 40 runs. Give it C or C++, or the output of clang's `-O1 -Xclang
+/// `--recorded` then run the program with checks, which say whether the tags are wrong for the program, or LLVM is.
+/// To find two accesses among 5,000 takes at most 40 runs. Give it C or C++, or the output of clang's `-O1 -Xclang
 /// -disable-llvm-passes`: in optimised code the fault may be there whatever tags are left off.
 ///
-/// The name of the copy stands for `{}` in the command; without any, the copy is its standard input.
-/// Its exit status says whether the fault shows.
+/// In the command `{}` stands for the copy's name; without `{}`, the copy is its standard input.
+/// The command's exit status says whether the fault shows.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/bisect.txt"))]
 pub(crate) struct Bisect {
@@ -55,7 +55,7 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Flags for clang, where the input is C or C++; quotes are a shell's.
+    /// Flags for clang, where the input is C or C++, quoted as in a shell.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
     pub(crate) flags: Vec<Words>,
     /// Compile and run the program instead of a command.
@@ -69,10 +69,10 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) timeout: u64,
-    /// Go on with an interrupted search: answers are kept in this file.
+    /// Keep answers in this file, to go on with an interrupted search.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Look for this many guilty sets.
+    /// Look for this many sets of guilty accesses.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) sets: usize,
     /// Show what the command prints, on standard error.

@@ -71,21 +71,21 @@ pub(crate) struct Blocks {
     #[arg(long)]
     pub(crate) loops: bool,
     /// List at most this many loads if no function is named. Loads in the innermost loops come
-    /// first. Among these, loads that a change of tags or of the program could remove do.
+    /// first, and of these the loads that a change of tags or of the program could remove.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
-    /// List the hottest loads first: what `perf script --no-demangle -F ip,sym,srcline`
+    /// List the hottest loads first. FILE: what `perf script --no-demangle -F ip,sym,srcline`
     /// prints of a run. Without it the counts of clang's -fprofile-instr-use are used, if
     /// the module has them. The input needs debug information (-g).
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<PathBuf>,
-    /// Ask LLVM whether it removes a load if what is blamed is to other memory.
+    /// Ask LLVM whether it removes a load if the blamed stores and calls are to other memory.
     #[arg(long)]
     pub(crate) prove: bool,
     /// The opt to run [default: opt-22, or else the newest opt]; the rules are those of LLVM 22.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) opt: Option<String>,
-    /// The function passes to run.
+    /// The function passes that opt runs.
     #[arg(long, value_name = "PASSES", default_value = "gvn,loop-mssa(licm),gvn")]
     pub(crate) passes: String,
     /// Ask LLVM about at most N loads, spread over all.
@@ -97,7 +97,7 @@ pub(crate) struct Blocks {
 pub(crate) enum BlocksFormat {
     #[default]
     Text,
-    /// One object a load.
+    /// One object for each load.
     Json,
     /// SARIF 2.1.0, which editors and code hosts show at the lines of the source.
     Sarif,

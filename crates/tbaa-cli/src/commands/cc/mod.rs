@@ -25,7 +25,7 @@ use record::{Recording, Step};
 /// (`$CLANG`, or else clang-22 or the newest clang; 15 at least), puts a check before each tagged access, and
 /// links `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note says so. All
 /// arguments are clang's, but these: `--record DIR` as the first one, or `TBAA_RECORD=DIR`, compiles without
-/// checks and records the modules for `tbaa bisect --recorded DIR`. A compiler's path stands for `cc` or `c++`,
+/// checks and records the modules for `tbaa bisect --recorded DIR`. A compiler's path may replace `cc` or `c++`,
 /// as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
 #[derive(clap::Args)]
 #[command(
@@ -469,7 +469,7 @@ Exit status: the program's, or 128 and the signal that ended it; 66 where someth
 pub(crate) struct Run {
     /// A C or C++ file, or a module (.ll or .bc) as its front end makes it.
     pub(crate) source: PathBuf,
-    /// Flags for clang; quotes are a shell's.
+    /// Flags for clang, quoted as in a shell.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, value_parser = words)]
     pub(crate) flags: Vec<Words>,
     /// The program's arguments.

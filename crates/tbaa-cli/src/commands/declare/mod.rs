@@ -39,7 +39,7 @@ pub(crate) struct Declare {
     /// The policy by which types become nodes [default: the spec's, or else clang].
     #[arg(long, value_enum)]
     pub(crate) policy: Option<PolicyName>,
-    /// A preset, a triple or a data layout string [default: the input's].
+    /// The target: a preset, a triple or a data layout string [default: the input's].
     #[arg(long)]
     pub(crate) target: Option<String>,
     /// Print only these structs and unions, and those inside them.

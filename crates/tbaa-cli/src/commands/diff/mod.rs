@@ -33,7 +33,7 @@ use tags::{Tags, Used};
 pub(crate) struct Diff {
     /// One build: a .ll, .bc, C or C++ file, a .ron spec, or `-`.
     a: PathBuf,
-    /// The other.
+    /// The other build.
     #[arg(required_unless_present = "without_tags")]
     b: Option<PathBuf>,
     /// Compare A with itself without tags.

@@ -28,7 +28,7 @@ use mark::Marks;
 /// Draws the types: structs, unions, arrays and scalars, and what is in what.
 ///
 /// A union is a box with round corners. A bar marks fields that share bytes. An array's field shows
-/// its number of elements, if the format records it. Fields have names if debug information or a
+/// its number of elements, if the metadata has it. Fields have names if debug information or a
 /// spec has them. A picture of more than 60 types shows only the fields that lead to other structs:
 /// `--around TYPE` draws one type with all its fields and its neighbours.
 #[derive(clap::Args)]
@@ -42,14 +42,14 @@ pub(crate) struct Graph {
     /// Highlight where a tag leads: under rule llvm the types that LLVM visits, under the others every path.
     #[arg(long, alias = "tag", value_name = "TAG", add = ArgValueCompleter::new(accesses))]
     highlight: Option<String>,
-    /// Highlight the two paths that `explain` compares.
+    /// Highlight the two paths that `tbaa explain` compares for A and B.
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "highlight")]
     #[arg(add = ArgValueCompleter::new(accesses))]
     pair: Vec<String>,
     /// Draw only this type, the types of its fields, and the structs that it is a field of.
     #[arg(long, value_name = "TYPE")]
     around: Option<String>,
-    /// The number of such steps from TYPE that are drawn.
+    /// Draw types up to this many steps from TYPE: each to a field's type, or back.
     #[arg(long, alias = "depth", value_name = "STEPS", default_value_t = 1, requires = "around")]
     steps: usize,
     #[command(flatten)]

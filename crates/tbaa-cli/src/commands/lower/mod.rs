@@ -36,28 +36,28 @@ pub(crate) struct Lower {
     /// The rule to follow: llvm, union or union-strict; by default union, or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<AliasRule>,
-    /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
-    /// memory: accesses to it get clang's tags, or more general ones.
+    /// Code that clang 22 compiled, or that has tags with other roots (see --lineage),
+    /// uses the same memory: accesses to it get clang's tags, or more general ones.
     #[arg(long, conflicts_with = "size_aware")]
     pub(crate) open: bool,
-    /// Other code uses only structs or unions of this name, and what is inside them,
-    /// and accesses everything else as `char`. May be given several times.
+    /// Other code uses by their types only structs or unions of this name and what is
+    /// inside them; it accesses all else as `char`. May be given several times.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
     /// The output.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
-    /// Add `!alias.scope` and `!noalias` for all NoAlias pairs to those that the module has.
+    /// Add `!alias.scope` and `!noalias` for all NoAlias pairs, and keep the module's own.
     #[arg(long)]
     pub(crate) scopes: bool,
-    /// Add each access's class as a scope, and the exact relation of classes as metadata.
-    /// LLVM with the plugin reads both (`tbaa plugin`).
+    /// Put accesses with equal answers in a class: add it to each as a scope, and which
+    /// classes may alias as metadata. LLVM with the plugin (`tbaa plugin`) reads both.
     #[arg(long, conflicts_with = "scopes")]
     pub(crate) classes: bool,
-    /// Print the size-aware format.
+    /// Print LLVM's size-aware format of TBAA metadata.
     #[arg(long)]
     pub(crate) size_aware: bool,
-    /// The beginning of the root's name.
+    /// The beginning of the name of the new tags' root.
     #[arg(long, value_name = "NAME")]
     pub(crate) lineage: Option<String>,
     /// The greatest depth of the tree of types, 1 to 64.

@@ -23,7 +23,7 @@ use crate::report::{Result, note};
 use accesses::{Accesses, count_pairs, distinct_tags};
 use picture::Picture;
 
-/// Prints the answers for all pairs of tags.
+/// Prints MayAlias or NoAlias for all pairs of tags.
 ///
 /// There is one row and one column per tag, in the order in which the file's instructions first use
 /// them. If no instruction has a tag, the tags are those of `!tbaa.struct`, `!tbaa.tags` and

@@ -27,10 +27,10 @@ const SCRIPT: &str = concat!(
 /// The number of bytes that the data of a page should not exceed: see [`document`].
 const SIZE: usize = 1_800_000;
 
-/// Writes a page about modules or specs: types, answers, findings, blocked loads.
+/// Writes a page on modules or specs: types, aliasing, findings, repeated loads.
 ///
-/// The page is one file that loads nothing else, so you can open it from a disk or send it by mail.
-/// It stays below 2 MB: it has the most used tags, and says how many it leaves out.
+/// Repeated loads are those that LLVM cannot reuse because of a store or call. The page is one file
+/// that needs no other. It aims below 2 MB: it has the most used tags, and says how many it omits.
 #[derive(clap::Args)]
 #[command(after_help = include_str!("../help/report.txt"))]
 pub(crate) struct Report {
