@@ -1,14 +1,14 @@
 //! The guides: the pages of the repository's `docs` folder, sorted by the reader's question.
 //!
-//! * New to TBAA: a [tutorial]; [what TBAA is](tbaa); [the three rules](rules) for answers;
-//!   [the RFC](rfc) about unions; [questions] and answers.
+//! * New to TBAA: a [tutorial]; [what TBAA is](tbaa); [the three rules](rules) by which
+//!   two accesses may alias; [the RFC](rfc) about unions; [questions] and answers.
 //! * A slow module: what [blocks] a load; what tags are [worth]; [pictures]; [symptoms].
 //! * A wrong program: [bisecting](bisect) tags; run-time [checks](witness); [bugs of LLVM](llvm).
 //! * Checking modules: what is [verified](verify) and [linted](lints); [names](naming) of accesses;
 //!   LLVM's [types](mod@types), [linking] and [whole programs](whole_program).
 //! * A JIT: [Ravi](ravi) as an example; [declarations](declare) and [Rust types][derived]; tags
 //!   [through inkwell](embed_inkwell), [from C](embed_c) and [with Cranelift](embed_cranelift);
-//!   the answers as [bits](masks).
+//!   alias answers as [bits](masks).
 //! * A front end: [how others tag](front_ends); [tags](tag) for a module that has none; printing
 //!   [text](mod@text); [specs]; [lowering] for stock LLVM.
 //! * The library: [architecture]; [performance]; [limits].

@@ -36,13 +36,13 @@ pub enum Clause {
     /// May, rule `llvm` only: LLVM would crash or run forever.
     Crash,
     /// May, rule `llvm` only: the fields from one tag's base type lead to the other tag's base
-    /// type. The offset there is the other tag's offset, or one of the tags accesses the whole of
-    /// that type.
+    /// type. Counted from the start of that type, both tags have one offset, or one of them accesses
+    /// the whole of that type.
     Meets,
     /// May, rule `llvm` only, new format: one tag's access type contains the other tag's base type.
     Contains,
     /// No, rule `llvm` only: the fields from one tag's base type lead to the other tag's base type.
-    /// The offset there is not the other tag's offset.
+    /// Counted from the start of that type, the tags have different offsets.
     OtherOffset,
     /// No: both accesses may be inside an object of one of the base types, but share no byte there.
     Apart,

@@ -216,7 +216,8 @@ impl<'t> Current<'_, 't> {
         let mut all = arguments.iter().filter_map(|&value| self.function.ty(value));
         // An argument of type `i64` is the distance between the parts that are stored.
         let is_distance = |ty| types.with_kind(ty, |kind| matches!(kind, TypeKind::Int(64)));
-        if (has(b"store") || has(b"maskmov")) && !all.clone().any(is_distance) {
+        let stores = [&b".store"[..], b"compressstore", b"maskstore", b"maskmov"];
+        if stores.into_iter().any(has) && !all.clone().any(is_distance) {
             let size = |&value| Some(self.pass.size(self.function.ty(value))?.store);
             let size = arguments.iter().filter_map(size).max().unwrap_or(0);
             return self.clear(inst, arguments, size);

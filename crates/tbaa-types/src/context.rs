@@ -79,7 +79,7 @@ pub struct Context {
     pub(super) identified: Vec<u32>,
     /// The identified structs without a name, in the order in which they were made.
     pub(super) numbered: Vec<u32>,
-    /// Opaque structs that other types may contain.
+    /// Opaque structs that were used as a part of another type.
     pub(super) held: HashSet<u32>,
     /// True for a result of `MergedTypes::part`, where numbers at the end of names have no meaning.
     #[cfg_attr(not(feature = "equal"), expect(dead_code))]

@@ -70,8 +70,8 @@ pub(crate) struct Blocks {
     /// List the loads in loops only.
     #[arg(long)]
     pub(crate) loops: bool,
-    /// List at most this many loads if no function is named. Loads in the innermost loops come
-    /// first, and of these the loads that a change of tags or of the program could remove.
+    /// List at most this many loads if no function or access is named. Loads in loops come first
+    /// if a change of tags alone could remove them, then loads in the innermost loops.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
     /// List the hottest loads first. FILE: what `perf script --no-demangle -F ip,sym,srcline`
@@ -82,7 +82,7 @@ pub(crate) struct Blocks {
     /// Ask LLVM whether it removes a load if the blamed stores and calls are to other memory.
     #[arg(long)]
     pub(crate) prove: bool,
-    /// The opt to run [default: opt-22, or else the newest opt]; the rules are those of LLVM 22.
+    /// The opt to run [default: opt-22, or else the newest opt].
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) opt: Option<String>,
     /// The function passes that opt runs.

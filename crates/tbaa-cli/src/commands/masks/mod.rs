@@ -16,8 +16,8 @@ use crate::report::{Context, Result, bail, note};
 /// Prints the answers on a spec's tags as a table of bits, in Rust or C.
 ///
 /// Each name of a tag becomes a constant, its mask: two accesses may alias iff their masks share a
-/// bit. The effect of a call is the OR of what it reads and of what it writes. Compiling the table
-/// compares it with the rule's answer on each pair. It needs no library.
+/// bit. A call has two masks: the OR of all that it reads, and the OR of all that it writes.
+/// Compiling the table compares it with the rule's answer on each pair. It needs no library.
 ///
 /// If the tags need more bits than a mask has, the table says which pairs it cannot tell apart.
 #[derive(clap::Args)]
