@@ -123,27 +123,27 @@ enum tbaa_status
      */
     TBAA_STATUS_UNKNOWN_ID = 2,
     /**
-     * A declaration that C would reject, or with offsets or sizes that differ from its types'.
+     * A declaration that C would reject, or whose offsets or sizes do not fit the members' types.
      */
     TBAA_STATUS_DECLARATION = 3,
     /**
-     * A path that leads to no member or element.
+     * A path, such as `Point.x`, that leads to no member or element.
      */
     TBAA_STATUS_PATH = 4,
     /**
-     * The policy has no tag for the path: leave the access untagged.
+     * The context's policy has no tag for the path: leave the access untagged.
      */
     TBAA_STATUS_UNTAGGED = 5,
     /**
-     * A spec that cannot be read.
+     * A spec (the text that `tbaa_context_load` reads) that has errors.
      */
     TBAA_STATUS_SPEC = 6,
     /**
-     * Nodes that the builder refuses.
+     * Metadata nodes that the library refuses to make.
      */
     TBAA_STATUS_BUILD = 7,
     /**
-     * A tag that LLVM would reject, crash on or get wrong.
+     * A tag that LLVM would reject, crash on or get wrong for this access.
      */
     TBAA_STATUS_REFUSED = 8,
     /**
@@ -151,11 +151,11 @@ enum tbaa_status
      */
     TBAA_STATUS_SINK = 9,
     /**
-     * The format cannot express the graph.
+     * The format given to `tbaa_dump` cannot express the metadata.
      */
     TBAA_STATUS_UNWRITABLE = 10,
     /**
-     * A defect of the library. The context can only be freed.
+     * A defect of the library. A context that the call was changing can only be freed.
      */
     TBAA_STATUS_PANICKED = 11,
 };
@@ -176,7 +176,8 @@ enum tbaa_rule
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * A spec's own rule; otherwise LLVM's.
+     * For `tbaa_context_load` the spec's own rule, for `tbaa_context_snapshot` the context's,
+     * otherwise LLVM's.
      */
     TBAA_RULE_DEFAULT = 0,
     /**
@@ -188,7 +189,7 @@ enum tbaa_rule
      */
     TBAA_RULE_UNION = 2,
     /**
-     * Like `Union`, for programs in which every union access names its member.
+     * Like `TBAA_RULE_UNION`, for programs in which every union access names its member.
      */
     TBAA_RULE_UNION_STRICT = 3,
 };
@@ -268,12 +269,14 @@ enum tbaa_policy
  {
     /**
      * Like clang 22, so that code may be linked with C. The tag of a union's member is that of
-     * `char`, which may alias everything. For LLVM use `tbaa_options_for_llvm`.
+     * `char`, which may alias everything. To separate the members of unions in LLVM, use
+     * `tbaa_options_for_llvm`.
      */
     TBAA_POLICY_CLANG = 0,
     /**
-     * Unions are types with overlapping members, as the union rules need them. LLVM gets such tags
-     * wrong unless they were lowered.
+     * Unions are types with overlapping members, as the rules `TBAA_RULE_UNION` and
+     * `TBAA_RULE_UNION_STRICT` need them. LLVM gets tags of such types wrong unless they were
+     * lowered (rewritten for LLVM's own rule), as `tbaa_places` does.
      */
     TBAA_POLICY_RFC = 1,
 };
@@ -370,7 +373,7 @@ enum tbaa_dump_format
      */
     TBAA_DUMP_FORMAT_LLVM = 0,
     /**
-     * Attributes of MLIR's LLVM dialect; only for the old format.
+     * Attributes of MLIR's LLVM dialect; only for tags of the old format, which is not size-aware.
      */
     TBAA_DUMP_FORMAT_MLIR = 1,
     /**
@@ -424,7 +427,7 @@ typedef uint32_t tbaa_operand_kind;
 #endif // __cplusplus
 
 /**
- * The metadata for LLVM under policy `rfc`. Under policy `clang` tags are passed unchanged.
+ * The metadata for LLVM under `TBAA_POLICY_RFC`; `TBAA_POLICY_CLANG` passes tags unchanged.
  */
 enum tbaa_tag_form
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -436,11 +439,11 @@ enum tbaa_tag_form
      */
     TBAA_TAG_FORM_LOWERED = 0,
     /**
-     * Lowered tags, and alias scopes for all pairs of places. Calls get scopes too.
+     * Lowered tags, and alias scopes for all places that the rule separates, also for calls.
      */
     TBAA_TAG_FORM_LOWERED_SCOPES = 1,
     /**
-     * Alias scopes for all pairs of places, and no tags.
+     * The same alias scopes, and no tags.
      */
     TBAA_TAG_FORM_SCOPES = 2,
 };
@@ -506,31 +509,32 @@ typedef uint32_t tbaa_instruction_kind;
 typedef struct tbaa_context tbaa_context;
 
 /**
- * Passes nodes to one sink: each node once, after its operands. So a growing graph costs only its
- * new nodes. The emitter must not outlive the owner of the sink's nodes.
+ * Passes nodes to one sink: each node once, after its operands. The emitter must not outlive the
+ * owner of the sink's nodes, such as the LLVM context.
  */
 typedef struct tbaa_emitter tbaa_emitter;
 
 /**
- * Answers queries about the tags of one graph. Functions that take a `const tbaa_oracle *` may run
- * on many threads at once.
+ * Answers queries about the tags of a context or snapshot. Functions that take a `tbaa_oracle`
+ * pointer may run on many threads at once.
  */
 typedef struct tbaa_oracle tbaa_oracle;
 
 /**
- * Queries the state that a context published. Any thread may use it, but only one at a time.
+ * Queries the state that a context published. Any thread may use a reader, but only one at a time.
  */
 typedef struct tbaa_reader tbaa_reader;
 
 /**
- * Nodes that are not yet in an LLVM context. They never change, and live as long as their context:
- * threads may share them.
+ * Nodes that are not yet in an LLVM context. They never change, and live as long as their
+ * `tbaa_context`: threads may share them.
  */
 typedef struct tbaa_recording tbaa_recording;
 
 /**
- * A string that somebody else owns: bytes and their number. It need not end in a NUL. `data` may
- * be NULL if `len` is 0. Names of types may hold any bytes; all other strings are UTF-8.
+ * A string that somebody else owns: a pointer to its bytes, and their number. It need not end in a
+ * NUL. `data` may be NULL if `len` is 0. Names in `tbaa_build_...` calls, operands and the module
+ * of `tbaa_tag_module` may be any bytes; all other strings are UTF-8.
  */
 typedef struct tbaa_str {
     /**
@@ -544,7 +548,7 @@ typedef struct tbaa_str {
 } tbaa_str;
 
 /**
- * The options of a new context. If all are zero, they mean C on this machine, for LLVM.
+ * The options of a new context. Zero means C on this machine, clang's policy and LLVM's rule.
  */
 typedef struct tbaa_options {
     /**
@@ -561,7 +565,7 @@ typedef struct tbaa_options {
      */
     uint32_t policy;
     /**
-     * A `tbaa_rule`, by which `tbaa_context_oracle` answers.
+     * A `tbaa_rule`, by which the context's oracle answers.
      */
     uint32_t rule;
     /**
@@ -571,11 +575,11 @@ typedef struct tbaa_options {
 } tbaa_options;
 
 /**
- * A tag: the type that an access declares. 0 means no tag: the access may alias everything.
+ * A tag: by which type an access reaches memory. 0 means no tag: the access may alias everything.
  */
 typedef struct tbaa_tag {
     /**
-     * Ids count from 1, in order of first use: `id - 1` may index a table.
+     * Ids count from 1, in the order in which tags were made: `id - 1` may index a table.
      */
     uint32_t id;
 } tbaa_tag;
@@ -618,7 +622,7 @@ typedef struct tbaa_place {
      */
     bool immutable;
     /**
-     * True if the types give the alignment. In a region of any bytes, `align` is 1.
+     * False if the true alignment is unknown, as in a region of any bytes; then `align` is 1.
      */
     bool aligned;
 } tbaa_place;
@@ -633,8 +637,8 @@ typedef struct tbaa_record_member {
     struct tbaa_str name;
     /**
      * The type as C writes it without a name: `unsigned char`, `TValue *`, `int [3][4]`,
-     * `double []`, `struct Node *` before `Node` is declared. If it is empty, the member is a
-     * scalar type of its own with the given `size` and `align`.
+     * `double []`, `struct Node *` before `Node` is declared. If it is empty, the member has a
+     * scalar type of its own, with the given `size` and `align`.
      */
     struct tbaa_str type_text;
     /**
@@ -642,7 +646,8 @@ typedef struct tbaa_record_member {
      */
     uint64_t offset;
     /**
-     * The member's `sizeof`, which is checked; 0 to skip the check.
+     * The member's `sizeof`, which is checked against its type; 0 skips the check. The members of
+     * an unnamed union (see `TBAA_MEMBER_FLAG_OVERLAPS`) must give it.
      */
     uint64_t size;
     /**
@@ -690,7 +695,7 @@ typedef struct tbaa_record {
 } tbaa_record;
 
 /**
- * An access to memory, described by its type.
+ * An access to memory, described by its tag.
  */
 typedef struct tbaa_memory_access {
     /**
@@ -807,8 +812,8 @@ typedef struct tbaa_copy {
 } tbaa_copy;
 
 /**
- * A type node. It is another C type than a tag, so that neither can be passed for the other. 0
- * means no type.
+ * A type node. `tbaa_type` and `tbaa_tag` are different C types, so that neither can be passed for
+ * the other. 0 means no type.
  */
 typedef struct tbaa_type {
     /**
@@ -860,8 +865,8 @@ typedef struct tbaa_part {
  */
 typedef struct tbaa_tagging {
     /**
-     * Also tag elements of arrays and targets of plain pointers, by their scalar type. The program
-     * then promises not to zero or copy this memory in words of another type.
+     * Also tag elements of arrays and scalars behind plain pointers, by their scalar type. The
+     * program then promises not to zero or copy this memory in words of another type.
      */
     bool elements;
     /**
@@ -921,7 +926,7 @@ typedef struct tbaa_tag_options {
     uint32_t form;
     /**
      * The names of records that C code also accesses, with clang's own tags, in modules that are
-     * linked with the JIT's.
+     * linked with code that has this context's tags.
      */
     const struct tbaa_str *shared;
     /**
@@ -932,7 +937,7 @@ typedef struct tbaa_tag_options {
 
 /**
  * The place of a path, and the nodes for accesses to it. It never changes, lives as long as its
- * context, and may be used by any thread.
+ * `tbaa_context`, and may be used by any thread.
  */
 typedef struct tbaa_tagged {
     /**
@@ -967,9 +972,9 @@ struct tbaa_str tbaa_version(void);
 tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_context **context);
 
 /**
- * Makes a context from the text of a spec in RON: see `docs/specs.md`. Its tags have names and
- * paths. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in the spec are reported
- * with line and column.
+ * Makes a context from the text of a spec in RON: see `docs/specs.md`. `tbaa_tag_of` also accepts
+ * the names of the spec's tags. `rule` is a `tbaa_rule`; the default is the spec's own. Errors in
+ * the spec are reported with line and column.
  */
 tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
 
@@ -979,17 +984,17 @@ tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_c
 void tbaa_context_free(struct tbaa_context *context);
 
 /**
- * Returns the oracle of a context, which always knows all of its tags: use it on the thread that
- * adds to the context. It belongs to the context, lives as long, and must not be used while
- * another thread changes the context; for that case use `tbaa_context_snapshot`. Returns NULL for
- * NULL.
+ * Returns a context's oracle, which always knows all tags of the context: use it on the thread
+ * that adds to the context. The oracle belongs to the context, lives as long, and must not be used
+ * while another thread changes the context; for that case use `tbaa_context_snapshot`. Returns
+ * NULL for NULL.
  */
 const struct tbaa_oracle *tbaa_context_oracle(const struct tbaa_context *context);
 
 /**
  * Gives the tag of an access by its path, such as `CallInfo.l.base`, `Table.array[*].tt`,
- * `*double`, `immutable Proto.code`; in a spec also by the tag's name. `docs/declare.md` describes
- * paths. The same path always has the same tag, so store it.
+ * `*double`, `immutable Proto.code`. After `tbaa_context_load`, a tag's name is also a path.
+ * `docs/declare.md` describes paths. The same path always has the same tag, so store it.
  */
 tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, struct tbaa_tag *tag);
 
@@ -1029,10 +1034,10 @@ tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
 /**
  * Declares a region: memory of a runtime, such as a linear memory, a stack, a table or the arrays
  * of numbers. Only accesses to the same region or to C's `char` may overlap it. The path `*name`
- * means an access to the region, which may span any number of elements. `element` is a scalar or
- * pointer type. If it is empty, the region holds bytes of any type at any alignment. If two
- * regions may be the same object, as imports may be, declare one region and give it the second
- * name with `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
+ * means an access to any number of the region's elements. `element` is a scalar or pointer type.
+ * If it is empty, the region holds bytes of any type at any alignment. If two regions may be the
+ * same object, as imported memories may be, declare one region and give it the second name with
+ * `tbaa_declare_alias`. It is no error to declare a region again with the same elements.
  */
 tbaa_status tbaa_declare_region(struct tbaa_context *context,
                                 struct tbaa_str name,
@@ -1047,7 +1052,7 @@ tbaa_status tbaa_declare_enum(struct tbaa_context *context,
                               struct tbaa_str integer);
 
 /**
- * Gives a type another name: `typedef`.
+ * Gives a type another name, as C's `typedef` does.
  */
 tbaa_status tbaa_declare_alias(struct tbaa_context *context,
                                struct tbaa_str name,
@@ -1090,13 +1095,13 @@ void *tbaa_emitter_data(const struct tbaa_emitter *emitter);
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
 
 /**
- * Emits the tag of an access in the oracle's context; no node for an access without a tag. A tag
- * that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: use `tbaa_places` to get
- * tags that LLVM gets right, or leave the access untagged. Two more are refused: an access with
- * its own size, which LLVM ignores, and one that may write immutable memory.
+ * Emits the node of an access's tag, which the oracle must know; no node for an access without a
+ * tag. A tag that LLVM would reject, crash on or get wrong gives `TBAA_STATUS_REFUSED`: use
+ * `tbaa_places` to get tags that LLVM gets right, or leave the access untagged. Also refused are
+ * an access with a nonzero `size`, which LLVM ignores, and one that may write immutable memory.
  *
- * The emitter remembers nodes for each oracle's graph. So the nodes of a snapshot are emitted
- * again, and LLVM takes an anonymous root of a snapshot for a different root.
+ * The emitter remembers the nodes of each oracle separately. So it emits a context's nodes again
+ * for a snapshot of it, and LLVM takes an anonymous root in the snapshot for a different root.
  */
 tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
                              const struct tbaa_oracle *oracle,
@@ -1112,9 +1117,9 @@ tbaa_status tbaa_emit_copy(struct tbaa_emitter *emitter,
                            struct tbaa_attachments *nodes);
 
 /**
- * Puts a call of `libtbaa_witness` before each tagged access of a module, and writes the module's
- * new text. The module is assembly text with opaque pointers (LLVM 15 or later). Free the new text
- * with `tbaa_text_free`. Instrument before optimizing.
+ * Puts a call into the library `libtbaa_witness`, which checks tags, before each tagged access of
+ * a module, and writes the module's new text. The module is assembly text with opaque pointers
+ * (LLVM 15 or later). Free the new text with `tbaa_text_free`. Instrument before optimizing.
  *
  * Unless `skipped` is NULL, it becomes a text with a line for each instruction or function that is
  * not checked: its line in `module`, the function, and why. Free it likewise.
@@ -1203,7 +1208,7 @@ tbaa_status tbaa_build_access_tag(struct tbaa_context *context,
                                   struct tbaa_tag *tag);
 
 /**
- * Gives the same tag without the promise that its memory is never modified.
+ * Gives a tag like `tag`, but without the promise that its memory is never modified.
  *
  * LLVM: `MDBuilder::createMutableTBAAAccessTag`.
  */
@@ -1234,8 +1239,9 @@ tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
                                   struct tbaa_tag *merged);
 
 /**
- * Returns whether two accesses with these tags may overlap. In doubt it returns true: if there is
- * no tag, if a tag is unknown here or malformed, for different roots, and for NULL.
+ * Returns whether two accesses with these tags may overlap. In doubt it returns true: without a
+ * tag, for a tag that is malformed or unknown to the oracle, for different roots, and for a NULL
+ * oracle.
  *
  * It reads a few words of tables and allocates nothing, except for the few tags that
  * `docs/rules.md` lists under "Limits".
@@ -1245,8 +1251,8 @@ tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
 bool tbaa_may_alias(const struct tbaa_oracle *oracle, struct tbaa_tag a, struct tbaa_tag b);
 
 /**
- * Returns whether two accesses may overlap, as `tbaa_may_alias` does. The union rules use an
- * access's own size; LLVM's rule ignores it.
+ * Returns whether two accesses may overlap, as `tbaa_may_alias` does. `TBAA_RULE_UNION` and
+ * `TBAA_RULE_UNION_STRICT` use an access's own `size`; LLVM's rule ignores it.
  */
 bool tbaa_access_may_alias(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access a,
@@ -1262,8 +1268,8 @@ uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
 
 /**
  * Returns a call's effects on the memory of an access, as bits of `tbaa_effect`: 0 if the call
- * does not touch that memory. `effects` is all that the call may access. If nothing is known about
- * the call, pass one effect with tag 0.
+ * does not touch that memory. `effects` lists all accesses that the call may make. If nothing is
+ * known about the call, pass one effect with tag 0.
  *
  * The access's own effect is ignored. Both bits for a NULL oracle, or if the effects are NULL and
  * their count is not 0.
@@ -1290,16 +1296,16 @@ uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
 
 /**
  * Makes a reader. With it, another thread queries the context's tags by the context's rule, while
- * this thread adds more tags. No function that takes a reader waits for anything. A reader
- * outlives the context. Free it with `tbaa_reader_free`.
+ * this thread adds more tags. No function that takes a reader waits for anything. A reader may
+ * outlive the context. Free it with `tbaa_reader_free`.
  */
 tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **reader);
 
 /**
  * Publishes all tags of the context to its readers. Call it before the tags are passed to other
  * threads, for example once for each compiled function. It takes one to three times as long as
- * adding the tags took. Besides the context's tables there are two copies of them, and one more
- * for each reader that lags behind.
+ * adding the tags took. Besides the context's own tables of tags, there are two copies of the
+ * tables, and one more for each reader that lags behind.
  */
 tbaa_status tbaa_context_publish(struct tbaa_context *context);
 
@@ -1335,13 +1341,13 @@ uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
 bool tbaa_reader_catch_up(struct tbaa_reader *reader);
 
 /**
- * Makes an oracle of the tags that the context has now. It never changes, outlives the context,
- * and may be used by any number of threads while one thread adds to the context. Ids mean the same
- * in both. A tag that is added later may alias everything in the snapshot.
+ * Makes a snapshot: an oracle of the tags that the context has now. It never changes, may outlive
+ * the context, and may be used by any number of threads while one thread adds to the context. The
+ * context's ids mean the same in it. A tag added later may alias everything in the snapshot.
  *
  * `rule` is a `tbaa_rule`, and may differ from the context's own. If an earlier snapshot by that
- * rule was released, the time is proportional to the additions since, otherwise to the whole
- * graph. Release it with `tbaa_oracle_release`.
+ * rule was released, the call takes time proportional to the additions since then, otherwise to
+ * the whole graph. Release the snapshot with `tbaa_oracle_release`.
  */
 tbaa_status tbaa_context_snapshot(struct tbaa_context *context,
                                   uint32_t rule,
@@ -1392,17 +1398,17 @@ tbaa_status tbaa_tag_module(struct tbaa_emitter *emitter,
                             Out_Text summary);
 
 /**
- * Sets the options of the tags of a context with policy `rfc`. Call it before the first place is
- * requested, or not at all.
+ * Sets the options of the tags of a context with `TBAA_POLICY_RFC`. Call it before the first place
+ * is requested, or not at all.
  */
 tbaa_status tbaa_context_tag_options(struct tbaa_context *context,
                                      const struct tbaa_tag_options *options);
 
 /**
- * Gives the places of paths, with the metadata for accesses to them, which is lowered tags under
- * policy `rfc`. A path that only names a record is the whole record, as a copy accesses it.
- * Request all places that are known at the start in one call: their tags then separate the most
- * accesses. More may follow later, and earlier results stay valid. On an error nothing is written.
+ * Gives the places of paths, with the metadata for accesses to them (see `tbaa_tag_form`). A path
+ * that only names a record is the whole record, as a copy accesses it. Request all places that are
+ * known at the start in one call: their tags then separate the most accesses. More may follow
+ * later, and earlier results stay valid. On an error nothing is written.
  */
 tbaa_status tbaa_places(struct tbaa_context *context,
                         const struct tbaa_str *paths,
@@ -1410,9 +1416,9 @@ tbaa_status tbaa_places(struct tbaa_context *context,
                         struct tbaa_tagged *places);
 
 /**
- * Gives the place of a path for accesses of `size` bytes. They may exceed the place, such as a
- * vector that begins there. `UINT64_MAX` means a varying size: the result is then valid for
- * accesses of any size.
+ * Gives the place of a path for accesses of `size` bytes. They may exceed the place, as an access
+ * to a vector that begins there does. `UINT64_MAX` means a varying size: the result is then valid
+ * for accesses of any size.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1422,8 +1428,8 @@ tbaa_status tbaa_place_sized(struct tbaa_context *context,
 /**
  * Gives the metadata of a call. The call reads and writes the memory of `touched` (paths),
  * allocates or frees objects of the types `memory`, and touches nothing else that others access.
- * With one path and no types, the metadata is the path's tag. Otherwise it is scopes for all
- * places that the call does not touch, or nothing if there are none.
+ * With one path and no types, the metadata is the path's tag. If the context's `tbaa_tag_form` has
+ * scopes, the call also gets scopes for all places that the call does not touch.
  *
  * An allocator must name the type of each object that it may free, and of each object that may
  * later use the bytes: LLVM moves the last stores to a freed object past a call that does not
@@ -1442,8 +1448,8 @@ tbaa_status tbaa_call_touching(struct tbaa_context *context,
  * `tbaa_instruction_kind`. `size` is the accessed bytes, 0 if unknown, `UINT64_MAX` if they vary.
  * The result is `TBAA_STATUS_REFUSED`, with the remedy, for a store to immutable memory, and for
  * an access that is wider than its place and not a run of whole elements. A path that ends at an
- * element (`[*]`), or a type alone, allows runs. A fill of varying size must be a run, unless the
- * place ends in a flexible array. `tbaa-llvm.h` calls this with the properties of an instruction.
+ * element (`[*]`), or a type alone, allows runs. A copy or fill of unknown size must be a run,
+ * unless the place ends in a flexible array. `tbaa-llvm.h` calls this for an instruction.
  *
  * The function takes no lock. Many threads may use the place, but only one may use the emitter.
  */
@@ -1456,7 +1462,7 @@ tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
 /**
  * Checks whether an access of `size` bytes may have a place's tag. The access consists of one or
  * more values of `element` bytes each. The result is `TBAA_STATUS_REFUSED`, with the remedy, if it
- * may not. `pointer` says that the value is a pointer, whose size is that of the module's data
+ * may not. `pointer` is true if each value is a pointer, whose size comes from the module's data
  * layout. `tbaa-llvm.h` calls this.
  */
 tbaa_status tbaa_check_element(const struct tbaa_tagged *tagged,
