@@ -83,7 +83,7 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }
 
-/// SQLite's module is not in the repository, so its picture is only parsed, not drawn again.
+/// `SQLite`'s module is not in the repository, so its picture is only parsed, not drawn again.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
     let repository = crate::tools::path("../..");
