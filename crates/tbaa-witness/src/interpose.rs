@@ -442,6 +442,7 @@ pub unsafe extern "C" fn thrd_create(
         if status != 0 {
             drop(Box::from_raw(own));
         }
+        shadow::clear(thread.addr(), size_of::<libc::c_ulong>());
         status
     }
 }
